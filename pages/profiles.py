@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
@@ -10,9 +11,19 @@ from pages import _shell
 from pages._frame import header
 from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
-from pages._parts import clusterings, figures, forms, long_question, prepared, tabs
+from pages._parts import clusterings, figures, forms, long_question, tabs
 from pages._parts.long_question import LongQuestion
-from pages._profiles import clusterability, everywhere, form, membership, one_profile, overview, selection, views
+from pages._profiles import (
+    clusterability,
+    everywhere,
+    form,
+    membership,
+    one_profile,
+    overview,
+    scoring,
+    selection,
+    views,
+)
 from workprof.answers.how_long import fit_words
 from workprof.answers.profiles import PUBLISHED
 from workprof.charts.profiles.overview import profile_names
@@ -33,11 +44,25 @@ PAGE = _shell.Page(
 SHOWN = "profiles_shown"
 SAMPLE_ROWS = 10_000
 """Runs of the sample that is clustered at once where the whole takes long."""
+
+
+def _scored(show: Callable[[views.View], None]) -> Callable[[views.View], None]:
+    """Return what shows a view once its scores are there."""
+
+    def shown(view: views.View) -> None:
+        if view.scored:
+            show(view)
+        else:
+            st.caption("The scores of this cut are being computed.")
+
+    return shown
+
+
 VIEWS = {
     "Profile": one_profile.card,
     "Map": selection.selection,
     "Box plots": views.boxes,
-    "Silhouettes": overview.silhouettes,
+    "Silhouettes": _scored(overview.silhouettes),
     "Metadata": views.metadata,
 }
 
@@ -56,7 +81,11 @@ def _result_or_work(visit: Visit, dataset: Dataset, settings: ProfileSettings, *
     if outcome is None:
         _previous(visit, dataset, running=False)
         return
-    if outcome.result is None:
+    fit = outcome.result
+    if fit is None and not outcome.refusal:
+        with guard():
+            fit = visit.workbench.first_cut(dataset.hash, settings)
+    if fit is None:
         running = outcome.job is not None and outcome.job.active
         if run_now and not running and not outcome.refusal:
             with guard():
@@ -72,7 +101,9 @@ def _result_or_work(visit: Visit, dataset: Dataset, settings: ProfileSettings, *
             _sample(visit, dataset, question)
         return
     st.session_state[SHOWN] = (dataset.hash, settings)
-    result(visit, dataset, settings, outcome.result)
+    result(visit, dataset, settings, fit)
+    if outcome.result is None:
+        scoring.work(visit, dataset, settings)
 
 
 def _cached_fit(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> CachedResult[ProfileFit] | None:
@@ -86,7 +117,7 @@ def _cached_fit(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> Ca
 def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: ProfileFit) -> None:
     """Show one clustering: the answer, its fingerprints, the controls, then the selected profile and further views."""
     names = profile_names(fit, visit.workbench.profile_notes(dataset.hash, settings))
-    view = views.View(visit, dataset, settings, fit, names, *overview.memory_used(visit, dataset, settings))
+    view = views.View(visit, dataset, settings, fit, names, *overview.memory_used(visit, dataset, settings, fit))
     figures.headline(markdown_text(overview.headline(view), 400))
     if settings.mode == "faithful":
         header.published_flag()
@@ -98,7 +129,7 @@ def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: Profi
         form.recut_controls(visit, dataset, fit.settings, fit.scores.n_rows)
     if fit.scores.n_clusters:
         overview.fingerprints(view)
-        prepared.recuts(visit, fit.settings)
+        scoring.warm(visit, fit.settings)
     selection.forget_other_map(view)
     tabs.respell("profiles_tab")
     if st.query_params.pop("profiles_quality", "") == "true":  # links of when it was a fold
@@ -110,7 +141,7 @@ def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: Profi
     figures.fold(UNUSUAL, "profiles_unusual_fold", membership.unusual_runs, view, icon=":material/scatter_plot:")
     tendency = clusterability.clusterability
     figures.fold(CLUSTERABILITY, "profiles_tendency_fold", tendency, view, icon=":material/query_stats:")
-    figures.fold("Export", "profiles_export_fold", views.export, view, icon=":material/download:")
+    figures.fold("Export", "profiles_export_fold", _scored(views.export), view, icon=":material/download:")
     figures.fold("Method", "profiles_about", overview.method, view, icon=":material/science:")
 
 

@@ -12,9 +12,7 @@ from workprof.answers.how_long import expected_sweep
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.progress import Progress
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
-from workprof.profiles.fit import warm_recuts
 from workprof.profiles.questions import GROUP
-from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import SweepSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, Workbench
@@ -37,7 +35,6 @@ QUESTIONS = {
 }
 """Kind of dataset -> questions of the workbench whose default answers its pages show."""
 LOOK_EVERY_S = 0.5
-RECUTS = "cuts of kept trees"
 
 
 def begin(visit: Visit, dataset: Dataset) -> None:
@@ -46,13 +43,6 @@ def begin(visit: Visit, dataset: Dataset) -> None:
     begun = any(view.label == dataset.hash for view in preparing.views())
     if longest and dataset.kind in QUESTIONS and not visit.readonly and not begun:
         preparing.begin(dataset.hash, partial(_prepare, visit.workbench, dataset, longest))
-
-
-def recuts(visit: Visit, settings: ProfileSettings) -> None:
-    """Load what a cut of a kept tree needs, once since the start of the server: some seconds of the first one."""
-    preparing = visit.app_state.preparing
-    if visit.app_state.settings.ahead_s and not any(view.label == RECUTS for view in preparing.views()):
-        preparing.begin(RECUTS, lambda _: warm_recuts(settings))
 
 
 def _prepare(workbench: Workbench, dataset: Dataset, longest_s: float, progress: Progress) -> None:

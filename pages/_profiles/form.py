@@ -139,7 +139,8 @@ def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_
                 **options,
             )
     _offer_fit(visit, dataset)
-    if words := st.session_state.pop(BECAME, ""):
+    of_cut, words = st.session_state.get(BECAME, (None, ""))
+    if of_cut == settings:
         st.caption(words)
 
 
@@ -171,14 +172,11 @@ def _cut(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:
         epsilon=st.session_state[EPSILON],
     )
     with guard():
-        many = (
-            bool(request.sample_rows) and dataset.finished_rows > MOST_FITTED_ROWS
-        )  # each is assigned anew: no second
-        fit = None if many else visit.workbench.profiles.quick(dataset.hash, request)
+        fit = visit.workbench.first_cut(dataset.hash, request)
         if fit is None:
             st.session_state[NEEDS_FIT] = request
         else:
-            _follow_runs(visit.workbench.profiles.cached(dataset.hash, settings).result, fit)
+            _follow_runs(visit.workbench.first_cut(dataset.hash, settings), fit)
             _show(request)
 
 
@@ -190,7 +188,8 @@ def _follow_runs(before: ProfileFit | None, now: ProfileFit) -> None:
     selected = str(st.session_state.get(CHOSEN) or "")
     if selected.isdecimal() and int(selected) in became:
         st.session_state[CHOSEN] = str(became[int(selected)])
-    st.session_state[BECAME] = recut_sentence(became, before.scores.n_clusters)
+    words = recut_sentence(became, before.scores.n_clusters, now.scores.n_clusters)
+    st.session_state[BECAME] = (now.settings, words)
 
 
 def _show(settings: ProfileSettings) -> None:

@@ -95,7 +95,8 @@ def _facts(view: View, card: ProfileCard) -> str:
         lines.append(", ".join(counted(count, noun) for noun, count in members.items() if count) + largest)
     if math.isfinite(card.purity):
         lines.append(f"{format_share(card.purity)} share one workload and task")
-    lines.append(f"Silhouette: {card.silhouette:.2f}" if math.isfinite(card.silhouette) else "Silhouette: no data")
+    if view.scored:
+        lines.append(f"Silhouette: {card.silhouette:.2f}" if math.isfinite(card.silhouette) else "Silhouette: no data")
     return "\n".join(f"- {line}" for line in lines)
 
 

@@ -1,7 +1,6 @@
 """The first screen of the Profiles page, and what stands behind it: the scores and how the profiles were found."""
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -16,29 +15,40 @@ from workprof.answers.profiles import paper_figures, profiles_sentence, quality_
 from workprof.charts.profiles import fingerprints as drawn
 from workprof.charts.profiles.overview import silhouette_boxes
 from workprof.charts.text import counted, label, markdown_text
+from workprof.memory.ledger import Ledger
 from workprof.memory.ledger_settings import MEMORY, PROFILE, LedgerSettings
+from workprof.profiles.fit import ProfileFit
 from workprof.profiles.names import number_of
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
+from workprof.workbench import Workbench
 
 MOST_ROWS = 100_000
 """Runs of which the ledger and its verdict are made while the page waits; of more, once Memory has done so."""
 PLOT = "profiles_fingerprints_plot"
 
 
-def memory_used(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> tuple[dict[int, float], dict[int, float]]:
+def memory_ledger(workbench: Workbench, dataset: Dataset, settings: ProfileSettings, *, compute: bool) -> Ledger | None:
+    """Return Memory's ledger by profile where it is kept; `compute`: also where it is made in a moment."""
+    ledger = LedgerSettings(by=PROFILE)
+    if "requested_memory_bytes" not in {column.name for column in workbench.columns(dataset.hash)}:
+        return None
+    result = workbench.ledger.cached(dataset.hash, ledger, fit=settings).result
+    if result is None and compute and dataset.rows <= MOST_ROWS:
+        result = workbench.ledger(dataset.hash, ledger, fit=settings)
+    return result
+
+
+def memory_used(
+    visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: ProfileFit
+) -> tuple[dict[int, float], dict[int, float]]:
     """Return label -> memory used over requested, by time, and label -> GB·h requested and not used.
 
-    Both are from Memory's ledger; empty where it is unknown.
+    Empty where it is unknown, as of a cut that is not scored yet.
     """
-    ledger = LedgerSettings(by=PROFILE)
-    result: Any = None
-    present = {column.name for column in visit.workbench.columns(dataset.hash)}
-    if "requested_memory_bytes" in present:
-        with guard():
-            result = visit.workbench.ledger.cached(dataset.hash, ledger, fit=settings).result
-            if result is None and dataset.rows <= MOST_ROWS:
-                result = visit.workbench.ledger(dataset.hash, ledger, fit=settings)
+    result = None
+    with guard():
+        result = memory_ledger(visit.workbench, dataset, settings, compute=bool(fit.scores.silhouette_method))
     if result is None:
         return {}, {}
     numbered = [(number_of(row.name.removeprefix("profile ")), row.of(MEMORY)) for row in result.rows]

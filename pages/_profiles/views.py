@@ -32,6 +32,11 @@ class View:
     used: dict[int, float]
     unused: dict[int, float]
 
+    @property
+    def scored(self) -> bool:
+        """Whether the scores are there; a cut is shown before it is scored."""
+        return bool(self.fit.scores.silhouette_method)
+
 
 ORDER_WORDS = {"std": "Spread", "median": "Median", "size": "Size"}
 BY_WORDS = {"profile": "Profile", "value": "Value"}

@@ -37,7 +37,7 @@ def test_equal_to_approximate_predict(metric, method, size, min_samples):
     points, _ = blobs(900, noise_share=0.25)
     new = np.vstack([blobs(700, noise_share=0.4, seed=7)[0], points[:50]])
     tree = tree_of(points, metric, min_samples)
-    labels, strength = make_assigner(points, tree, size, method).assign(new)
+    labels, strength = make_assigner(points, tree, cut_with_fall(tree, size, method)[1]).assign(new)
     theirs, strengths = approximate_predict(to_hdbscan(points, tree, size, method, 0.0), new)
     pairs = set(zip(labels.tolist(), theirs.tolist(), strict=True))
     assert len(pairs) == len(set(labels.tolist())) == len(set(theirs.tolist())) > 2
@@ -50,21 +50,24 @@ def test_profiles_of_a_sample_are_those_of_all_rows():
     points, _ = blobs(12_000)
     whole = cut(tree_of(points, "euclidean", 36), 36).labels
     sample = np.random.default_rng(0).permutation(len(points))[:3_000]
-    labels, strength = make_assigner(points[sample], tree_of(points[sample], "euclidean", 9), 9).assign(points)
+    tree = tree_of(points[sample], "euclidean", 9)
+    labels, strength = make_assigner(points[sample], tree, cut_with_fall(tree, 9)[1]).assign(points)
     assert adjusted_rand_score(whole, labels) > 0.9
     assert np.array_equal(strength > 0, labels >= 0)
 
 
 def test_rows_equal_to_fitted_ones_have_their_profile():
     points = np.repeat(np.array([[0.0, 0.0], [9.0, 9.0]]), 30, axis=0)
-    labels, strength = make_assigner(points, tree_of(points, "euclidean", 5), 10).assign(points)
-    assert np.array_equal(labels, cut(tree_of(points, "euclidean", 5), 10).labels)
+    tree = tree_of(points, "euclidean", 5)
+    labels, strength = make_assigner(points, tree, cut_with_fall(tree, 10)[1]).assign(points)
+    assert np.array_equal(labels, cut(tree, 10).labels)
     assert (strength == 1).all()
 
 
 def test_other_columns_and_missing_values_are_refused():
     points, _ = blobs(200)
-    assigner = make_assigner(points, tree_of(points, "euclidean", 5), 10)
+    tree = tree_of(points, "euclidean", 5)
+    assigner = make_assigner(points, tree, cut_with_fall(tree, 10)[1])
     with pytest.raises(NotEnoughData, match="the clustering has 4 columns"):
         assigner.assign(points[:, :3])
     with pytest.raises(NotEnoughData, match="missing or infinite"):

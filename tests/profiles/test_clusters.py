@@ -1,11 +1,14 @@
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from tests.profiles.planted import awkward_points, blobs
-from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours, package_tree
+from workprof.profiles.names import Labelled, successors
+from workprof.profiles.settings import ProfileSettings, default_min_cluster_size
+from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours, numbered_cut, package_tree
 
 POINTS = {name: points for name, points in awkward_points().items() if len(points) > 3}
 
@@ -83,6 +86,32 @@ def test_numbered_by_size():
     sizes = np.bincount(cut(tree_of(blobs(900)[0]), 20).labels + 1)[1:]
     assert len(sizes) == 5
     assert np.all(np.diff(sizes) <= 0)
+
+
+@pytest.mark.parametrize(("size", "method"), [(12, "eom"), (45, "eom"), (90, "leaf"), (150, "eom"), (20, "leaf")])
+def test_a_profile_keeps_its_number_from_cut_to_cut(size, method):
+    tree = tree_of(blobs(900, noise_share=0.25)[0], "euclidean", 8)
+    usual, plain = cut(tree, default_min_cluster_size(900)), cut(tree, size, method)
+    labels = numbered_cut(tree, ProfileSettings(min_cluster_size=size, min_samples=8, method=method))[0].labels
+    assert_same_up_to_numbering(plain.labels, labels)
+    count = labels.max() + 1
+    assert set(labels[labels >= 0]) == set(range(count))
+    survivors = successors(Labelled(np.arange(900), usual.labels), Labelled(np.arange(900), labels))
+    assert survivors
+    for old, new in survivors.items():
+        most_of_both = 2 * ((usual.labels == old) & (labels == new)).sum() > (usual.labels == old).sum()
+        assert new == old or old >= count or not most_of_both
+
+
+def test_the_usual_cut_is_numbered_by_size_and_the_tree_and_the_fall_follow_another():
+    tree = tree_of(blobs(900)[0], "euclidean", 8)
+    settings = ProfileSettings(min_cluster_size=default_min_cluster_size(900), min_samples=8)
+    assert np.array_equal(numbered_cut(tree, settings)[0].labels, cut(tree, settings.min_cluster_size).labels)
+    clusters, fall = numbered_cut(tree, replace(settings, min_cluster_size=9, method="leaf"))
+    assert np.array_equal(np.where(clusters.labels >= 0, fall.profile[fall.node], -1), clusters.labels)
+    chosen = np.flatnonzero(clusters.tree.selected >= 0)
+    sizes = np.bincount(clusters.labels[clusters.labels >= 0])
+    assert np.array_equal(clusters.tree.size[chosen], sizes[clusters.tree.selected[chosen]])
 
 
 def test_the_tree_on_show():

@@ -119,14 +119,23 @@ CCPM = _score("ccpm", "CCPM", "Published silhouette + 1 / Davies–Bouldin.")
 AGREEMENT = _score("truth_adjusted_rand", "Agreement with ground truth", TRUTH)
 
 
-def recut_sentence(became: Mapping[int, int], n_before: int) -> str:
-    """How many profiles keep their runs after another cut, and which have other numbers; `became`: label -> label."""
+def recut_sentence(became: Mapping[int, int], n_before: int, n_now: int) -> str:
+    """How many profiles keep their runs after another cut, and which numbers mean another profile than before.
+
+    `became`: label -> label of those that keep their runs.
+    """
     kept = f"{len(became)} of {counted(n_before, 'profile')} keep their runs"
     moved = [f"P{old} is now P{new}" for old, new in sorted(became.items()) if old != new]
-    if not moved:
-        return f"{kept} and their numbers."
-    more = f" and {counted(len(moved) - MOST_MOVED, 'other')} moved" if len(moved) > MOST_MOVED else ""
-    return f"{kept}: {', '.join(moved[:MOST_MOVED])}{more}."
+    new = [f"P{one}" for one in range(min(n_before, n_now)) if one not in became.values()]
+    text = f"{kept}: {_first(moved, ' moved')}." if moved else f"{kept} and their numbers."
+    return (
+        f"{text} {_first(new, '')} {'is another group' if len(new) == 1 else 'are other groups'} now." if new else text
+    )
+
+
+def _first(named: Sequence[str], did: str) -> str:
+    more = f" and {counted(len(named) - MOST_MOVED, 'other')}{did}" if len(named) > MOST_MOVED else ""
+    return f"{', '.join(named[:MOST_MOVED])}{more}"
 
 
 MOST_MOVED = 3

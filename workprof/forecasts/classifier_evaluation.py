@@ -32,7 +32,7 @@ from workprof.profiles.assign import make_quick_assigner
 from workprof.profiles.features import prepare
 from workprof.profiles.fit import STEPS as FIT_STEPS, grow_tree, warm_kernels
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.tree import cut_with_fall
+from workprof.profiles.tree import cut_with_fall, matched_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -338,8 +338,9 @@ def _clustered_alone(
     free = int(folds[0].labels.max(initial=NO_PROFILE)) + 1
     own = []
     for labelled_fold in folds:
-        labels = _profiles_of(jobs, labelled_fold.fold.train, settings.profiles)
-        numbers = _numbers(labels[labelled_fold.fold.train], labelled_fold.labels[labelled_fold.fold.train], free)
+        train = labelled_fold.fold.train
+        labels = _profiles_of(jobs, train, settings.profiles)
+        numbers = matched_numbers(labels[train], labelled_fold.labels[train], free)
         free = max(free, int(numbers.max(initial=NO_PROFILE)) + 1)
         own.append(_LabelledFold(labelled_fold.fold, numbers[labels]))  # the last, -1, stays -1
     return own
@@ -363,21 +364,6 @@ def _profiles_of(jobs: pd.DataFrame, train: Ints, settings: ProfileSettings) -> 
     points = replace(prepared, table=jobs).scaled(others)
     labels[others] = make_quick_assigner(prepared.points, tree, fall).assign(points)[0]
     return labels
-
-
-def _numbers(labels: Ints, reference: Ints, free: int) -> Ints:
-    """(n_profiles + 1,) numbers of the profiles, -1 at last: the reference's, or from `free` on."""
-    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  heavy
-
-    n_own, n_reference = int(labels.max(initial=NO_PROFILE)) + 1, int(reference.max(initial=NO_PROFILE)) + 1
-    both = (labels >= 0) & (reference >= 0)
-    shared = np.bincount(labels[both] * n_reference + reference[both], minlength=n_own * n_reference)
-    shared = shared.reshape(n_own, n_reference)
-    numbers = np.append(free + np.arange(n_own), NO_PROFILE)
-    rows, columns = linear_sum_assignment(-shared)
-    kept = shared[rows, columns] > 0
-    numbers[rows[kept]] = columns[kept]
-    return numbers
 
 
 def _agreement(folds: list[_LabelledFold], own: list[_LabelledFold]) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData
-from workprof.profiles.tree import Blocks, Fall, SpanningTree, cut_with_fall, find_neighbours, make_blocks, span
+from workprof.profiles.tree import Blocks, Fall, SpanningTree, find_neighbours, make_blocks, span
 
 BLOCKS_PER_CHUNK = 8
 RIM = 0.6
@@ -102,11 +102,8 @@ class Assigner:
         return np.where(labels >= 0, core >= self.rim[labels], core < self.rim[-1])
 
 
-def make_assigner(
-    points: Floats, tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon: float = 0.0
-) -> Assigner:
-    """The clustering that `cut` gives in the form that takes further rows, as hdbscan's prediction data."""
-    _, fall = cut_with_fall(tree, min_cluster_size, method, epsilon)
+def make_assigner(points: Floats, tree: SpanningTree, fall: Fall) -> Assigner:
+    """A cut of a tree in the form that takes further rows, as hdbscan's prediction data."""
     size = tree.min_samples - 1
     neighbours = find_neighbours(points, tree.metric, (max(1, size),))
     core = neighbours.core_of(size) if size else np.zeros(len(points))

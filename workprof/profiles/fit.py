@@ -24,7 +24,7 @@ from workprof.core.units import format_count, format_share
 from workprof.profiles.assign import Assigner, make_assigner, make_quick_assigner, settle_rim
 from workprof.profiles.features import FittedTransform, Prepared, draw_rows, prepare
 from workprof.profiles.metadata import Heatmap
-from workprof.profiles.scores import ProfileScores, density_validity, of_all_rows, score
+from workprof.profiles.scores import ProfileScores, density_validity, of_all_rows, only_counted, score
 from workprof.profiles.settings import PACKAGE, ProfileSettings
 from workprof.profiles.silhouettes import exact_silhouettes
 from workprof.profiles.summary import (
@@ -42,8 +42,8 @@ from workprof.profiles.tree import (
     SpanningTree,
     build_spanning_tree,
     cut,
-    cut_with_fall,
     find_neighbours,
+    numbered_cut,
     package_tree,
     run_optics,
     to_hdbscan,
@@ -102,7 +102,7 @@ def result_notes(scores: ProfileScores, labels: Ints) -> tuple[str, ...]:
     sizes = np.bincount(labels[labels >= 0]) if scores.n_clusters else np.zeros(1)
     if sizes.max() > ONE_PROFILE_SHARE * max(1, sizes.sum()):
         notes.append(f"One profile holds {format_share(float(sizes.max() / sizes.sum()))} of the clustered runs.")
-    if np.isnan(scores.silhouette_clustered):
+    if scores.silhouette_method and np.isnan(scores.silhouette_clustered):
         notes.append("The silhouette without outliers needs at least two profiles.")
     if scores.silhouette_method == "sampled":
         notes.append(
@@ -139,7 +139,7 @@ class ProfileFit(Shown):
     notes: tuple[str, ...]
     """Warnings (over 40 % outliers, one profile over 80 %, a constant feature, a sample, ...)."""
     row_ids: Ints  # (n_rows,) of the store: every row of the table, unless OPTICS leaves some without a profile
-    labels: Ints  # (n_rows,) profile, from the largest (0) to the smallest, -1 = outlier
+    labels: Ints  # (n_rows,) profile, numbered as `numbered_cut` does (the usual size: 0 is the largest), -1 = outlier
     probabilities: Floats  # (n_rows,) membership strength 0-1
     silhouettes: Floats  # (n_rows,) as published definition; NaN where not computed
     map_xy: Floats  # (n_rows, 2) principal components of the scaled features
@@ -180,8 +180,7 @@ class ProfileFit(Shown):
         Raises SettingsError as `to_hdbscan`.
         """
         prepared, tree = self.grown_again(jobs)
-        settings = self.settings
-        return make_assigner(prepared.points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
+        return make_assigner(prepared.points, tree, numbered_cut(tree, self.settings)[1])
 
     def grown_again(self, jobs: Clustered, tree: SpanningTree | None = None) -> tuple[Prepared, SpanningTree]:
         """The clustered rows, scaled, and their spanning tree (`tree`, if given); raises as `to_hdbscan`."""
@@ -243,8 +242,7 @@ def fit_profiles(
         return describe(prepared, clusters, None, watch)
     tree = grow_tree(prepared, watch)
     with watch.step("cut", "Cutting the tree"):
-        resolved = prepared.settings
-        clusters = cut(tree, resolved.min_cluster_size, resolved.method, resolved.epsilon)
+        clusters, _ = numbered_cut(tree, prepared.settings)
     return describe(prepared, clusters, tree, watch)
 
 
@@ -260,20 +258,22 @@ def grow_tree(prepared: Prepared, watch: Stopwatch) -> SpanningTree:
         return build_spanning_tree(neighbours, resolved.min_samples, report)
 
 
-def describe(prepared: Prepared, clusters: Clusters, tree: SpanningTree | None, watch: Stopwatch) -> ProfileFit:
+def describe(
+    prepared: Prepared, clusters: Clusters, tree: SpanningTree | None, watch: Stopwatch, *, scored: bool = True
+) -> ProfileFit:
     """The record of a clustering: scores, cards, spread, map, heat maps, notes.
 
     Rows of the table that were left out of a sample are assigned to the profiles; the scores that need distances and
-    the spread of the features are the sample's.
+    the spread of the features are the sample's. Scores take most of the time: without them, silhouettes are NaN.
     """
     with watch.step("scores", "Scoring the profiles") as report:
-        scored = score(prepared, clusters.labels, tree, report)
+        found = score(prepared, clusters.labels, tree, report) if scored else only_counted(clusters.labels)
     names, settings = prepared.matrix.names, prepared.settings
     spread = feature_spread(prepared.points[:, : len(names)], prepared.matrix.numbers, clusters.labels, names)
     flat = project(prepared.points)
-    silhouettes = RowResults(clusters.labels, scored.silhouettes.published, scored.silhouettes.clustered)
+    silhouettes = RowResults(clusters.labels, found.silhouettes.published, found.silhouettes.clustered)
     every = _Every(prepared.row_ids, silhouettes, clusters.probabilities, flat.xy)
-    scores, jobs, sampled = scored.scores, prepared.jobs, tree is not None and not prepared.whole
+    scores, jobs, sampled = found.scores, prepared.jobs, tree is not None and not prepared.whole
     if tree is not None and sampled:
         with watch.step("assign", "Assigning the other runs") as report:
             every, jobs = _assign(prepared, tree, every, flat, report), prepared.table
@@ -331,7 +331,7 @@ def _assign(
     (`settle_rim`): so a clustered row at a rim may change, too.
     """
     settings, n_rows = prepared.settings, len(prepared.table)
-    _, fall = cut_with_fall(tree, settings.min_cluster_size, settings.method, settings.epsilon)
+    _, fall = numbered_cut(tree, settings)
     assigner = make_quick_assigner(prepared.points, tree, fall)
     labels, strength, xy = np.empty(n_rows, dtype=np.int64), np.empty(n_rows), np.empty((n_rows, 2))
     core, own = np.empty(n_rows), prepared.rows
@@ -427,15 +427,21 @@ def fit_keeping_tree(
         prepared = prepare(frames["jobs"], settings)
     tree = grow_tree(prepared, watch)
     with watch.step("cut", "Cutting the tree"):
-        resolved = prepared.settings
-        clusters = cut(tree, resolved.min_cluster_size, resolved.method, resolved.epsilon)
+        clusters, _ = numbered_cut(tree, prepared.settings)
     return Made(describe(prepared, clusters, tree, watch), {TREE: tree})
 
 
 def recut(
-    frames: Mapping[str, pd.DataFrame], settings: ProfileSettings, tree: SpanningTree, progress: Progress = silent
+    frames: Mapping[str, pd.DataFrame],
+    settings: ProfileSettings,
+    tree: SpanningTree,
+    progress: Progress = silent,
+    *,
+    scored: bool = True,
 ) -> ProfileFit:
     """The clustering that a kept tree gives at other settings: the same record as a refit, in about a second.
+
+    Not `scored` (see `describe`), it takes a third of that.
 
     The settings, resolved, differ from the tree's in min_cluster_size, method, epsilon and what is scored only.
 
@@ -447,8 +453,8 @@ def recut(
         prepared = prepare(frames["jobs"], settings)
     _check(tree, len(prepared.row_ids), settings)
     with watch.step("cut", "Cutting the kept tree"):
-        clusters = cut(tree, settings.min_cluster_size, settings.method, settings.epsilon)
-    return describe(prepared, clusters, tree, watch)
+        clusters, _ = numbered_cut(tree, settings)
+    return describe(prepared, clusters, tree, watch, scored=scored)
 
 
 def _check(tree: SpanningTree, n_rows: int, settings: ProfileSettings) -> None:

@@ -18,7 +18,7 @@ from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.fit import grow_tree, warm_kernels
 from workprof.profiles.metadata import NOT_GIVEN
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.tree import cut, to_hdbscan
+from workprof.profiles.tree import numbered_cut, to_hdbscan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +110,7 @@ def membership(
         prepared = prepare(frames["jobs"], settings.fit)
     tree, fit = grow_tree(prepared, watch), prepared.settings
     with watch.step("membership", "Weighing the runs"):
-        labels = cut(tree, fit.min_cluster_size, fit.method, fit.epsilon).labels
+        labels = numbered_cut(tree, fit)[0].labels
         theirs = to_hdbscan(prepared.points, tree, fit.min_cluster_size, fit.method, fit.epsilon, predicts=False)
         own = numbering(theirs, labels)
         weights = soft_membership(theirs, own)

@@ -28,7 +28,7 @@ from workprof.core.units import format_count, format_share
 from workprof.profiles.assign import Assigner, make_quick_assigner
 from workprof.profiles.features import FittedTransform, apply_transform
 from workprof.profiles.fit import ProfileFit
-from workprof.profiles.tree import SpanningTree, cut_with_fall
+from workprof.profiles.tree import SpanningTree, numbered_cut
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,8 +92,8 @@ def file_assigner(
     other profiles.
     """
     prepared, tree = fit.grown_again(jobs, tree)
-    settings, transform = fit.settings, prepared.transform
-    cut, fall = cut_with_fall(tree, settings.min_cluster_size, settings.method, settings.epsilon)
+    transform = prepared.transform
+    cut, fall = numbered_cut(tree, fit.settings)
     own, in_both = fit.labels[prepared.rows], np.zeros((len(names), len(names)), dtype=np.int64)
     if cut.labels.max(initial=-1) != len(names) - 2:
         raise SettingsError(OTHER_TREE)

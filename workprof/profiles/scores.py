@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class ProfileScores:
     mean_cluster_size: float  # (n_rows - n_outliers) / n_clusters
     avg_silhouette: float  # as published: over all rows with -1 as one cluster, then averaged over the non-outliers
     silhouette_clustered: float  # the proper one: among the non-outliers only
-    silhouette_method: str  # 'exact' or 'sampled'
+    silhouette_method: str  # 'exact' or 'sampled'; '' = only counted, not scored yet
     silhouette_se: float  # standard error of silhouette_clustered (0 when exact)
     n_silhouette: int  # rows whose silhouette was computed
     davies_bouldin: float  # as published, with -1 as a cluster
@@ -215,6 +215,17 @@ def score(
         relative_validity=relative_validity(tree, labels) if tree is not None else float("nan"),
     )
     return Scored(scores, silhouettes)
+
+
+def only_counted(labels: Ints) -> Scored:
+    """What is known of labels before they are scored: how many rows, profiles and outliers; NaN for the rest."""
+    n_rows, n_clusters, n_outliers = len(labels), int(labels.max(initial=-1)) + 1, int((labels < 0).sum())
+    mean_size = (n_rows - n_outliers) / n_clusters if n_clusters else float("nan")
+    unknown: dict[str, Any] = dict.fromkeys((one.name for one in fields(ProfileScores)), float("nan"))
+    counts = {"n_rows": n_rows, "n_clusters": n_clusters, "n_outliers": n_outliers, "mean_cluster_size": mean_size}
+    scores = ProfileScores(**unknown | counts | {"silhouette_method": "", "n_silhouette": 0})
+    none, nan = np.full(n_rows, np.nan), float("nan")
+    return Scored(scores, Silhouettes(none, none, nan, nan, nan, nan, "", 0))
 
 
 def of_all_rows(scores: ProfileScores, labels: Ints, jobs: pd.DataFrame, target_clusters: int) -> ProfileScores:

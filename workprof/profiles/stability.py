@@ -19,7 +19,7 @@ from workprof.profiles.features import Prepared, draw_rows, prepare
 from workprof.profiles.fit import grow_tree, warm_kernels
 from workprof.profiles.scores import adjusted_rand
 from workprof.profiles.settings import ProfileSettings, Seed
-from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours, run_optics
+from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours, numbered_cut, run_optics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -215,7 +215,7 @@ def _reference(prepared: Prepared, watch: Stopwatch) -> Ints:
     settings = prepared.settings
     if settings.algorithm == "optics":
         return _cluster(prepared.points, settings)
-    return cut(grow_tree(prepared, watch), settings.min_cluster_size, settings.method, settings.epsilon).labels
+    return numbered_cut(grow_tree(prepared, watch), settings)[0].labels
 
 
 def _plan(settings: StabilitySettings, prepared: Prepared) -> tuple[int, ProfileSettings]:

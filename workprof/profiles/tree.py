@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, Positions
 from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.profiles.settings import ProfileSettings, default_min_cluster_size
 
 if TYPE_CHECKING:
     from hdbscan import HDBSCAN
@@ -215,7 +216,7 @@ class CondensedTree:
 class Clusters:
     """A flat clustering."""
 
-    labels: Ints  # (n_rows,) 0 .. n_clusters - 1 from the largest cluster to the smallest, -1 = outlier.
+    labels: Ints  # (n_rows,) 0 .. n_clusters - 1, from the largest cluster on unless `numbered_cut`; -1 = outlier.
     probabilities: Floats  # (n_rows,) membership strength 0-1, 0 for outliers
     tree: CondensedTree | None  # condensed tree; None where the algorithm makes none
 
@@ -274,6 +275,45 @@ def cut_with_fall(
     node[child[~inner]], lambda_[child[~inner]] = parent[~inner] - n, lambdas[~inner]
     profile = np.where(label_of >= 0, np.append(rank, -1)[label_of], -1)
     return Clusters(labels, strength, condensed), Fall(node, lambda_, up, birth, profile, death_of)
+
+
+def numbered_cut(tree: SpanningTree, settings: ProfileSettings) -> tuple[Clusters, Fall]:
+    """As `cut_with_fall` at resolved settings, with numbers that a profile keeps from cut to cut of one tree.
+
+    The usual cut (usual size, excess of mass) numbers by size. Any other cut takes its numbers over by
+    `matched_numbers`; a profile whose number is too high for it, and one that is new, have the lowest free ones.
+    """
+    size, method, epsilon = settings.min_cluster_size, settings.method, settings.epsilon
+    clusters, fall = cut_with_fall(tree, size, method, epsilon)
+    usual = default_min_cluster_size(tree.n_rows)
+    if (size, method, epsilon) == (usual, "eom", 0.0) or clusters.tree is None:
+        return clusters, fall
+    count = int(clusters.labels.max(initial=-1)) + 1
+    number = matched_numbers(clusters.labels, cut(tree, usual).labels, count)
+    taken = number[:-1] < count
+    number[np.flatnonzero(~taken)] = np.setdiff1d(np.arange(count), number[:-1][taken])
+    condensed = replace(clusters.tree, selected=number[clusters.tree.selected])
+    return replace(clusters, labels=number[clusters.labels], tree=condensed), replace(
+        fall, profile=number[fall.profile]
+    )
+
+
+def matched_numbers(labels: Ints, reference: Ints, free: int) -> Ints:
+    """(n_profiles + 1,) numbers of the profiles, -1 at last: the reference's, or from `free` on.
+
+    One to one, so that as many rows as can be have the same number in both; -1 = outlier.
+    """
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  heavy
+
+    n_own, n_reference = int(labels.max(initial=-1)) + 1, int(reference.max(initial=-1)) + 1
+    both = (labels >= 0) & (reference >= 0)
+    shared = np.bincount(labels[both] * n_reference + reference[both], minlength=n_own * n_reference)
+    shared = shared.reshape(n_own, n_reference)
+    numbers = np.append(free + np.arange(n_own), -1)
+    rows, columns = linear_sum_assignment(-shared)
+    kept = shared[rows, columns] > 0
+    numbers[rows[kept]] = columns[kept]
+    return numbers
 
 
 def to_hdbscan(

@@ -25,6 +25,7 @@ from workprof.profiles.names import OUTLIERS, UNCLUSTERED, Labelled, shown_names
 from workprof.profiles.part_files import AssignedFiles, assign_files, file_assigner, list_files
 from workprof.profiles.settings import (
     FEATURE_SETS,
+    MOST_FITTED_ROWS,
     ProfileSettings,
     clustered_rows,
     default_features,
@@ -65,13 +66,20 @@ def _recut(bench: Any, entry: Dataset, settings: ProfileSettings, _: object, pro
     step, key = questions.FIT.step, questions.FIT.step.key(entry.hash, settings)
     with bench._cache.lock(key):
         fit: ProfileFit | None = bench._cache.get(key, ProfileFit)
-        for tree_step, tree_of in _tree(bench, entry, settings) if fit is None else ():
-            tree = bench._cache.get(tree_step.key(entry.hash, tree_of), SpanningTree)
-            if tree is not None:
-                jobs = bench.frames_of(entry, questions.FIT.columns(settings))()
-                fit = recut(jobs, settings, tree, progress)
-                bench._cache.put(key, fit, about(step, key, entry.name, settings, fit.seconds))
+        if fit is None and (fit := _of_tree(bench, entry, settings, progress, scored=True)) is not None:
+            bench._cache.put(key, fit, about(step, key, entry.name, settings, fit.seconds))
     return fit
+
+
+def _of_tree(
+    bench: Any, entry: Dataset, settings: ProfileSettings, progress: Progress, *, scored: bool
+) -> ProfileFit | None:
+    for tree_step, tree_of in _tree(bench, entry, settings):
+        tree = bench._cache.get(tree_step.key(entry.hash, tree_of), SpanningTree)
+        if tree is not None:
+            jobs = bench.frames_of(entry, questions.FIT.columns(settings))()
+            return recut(jobs, settings, tree, progress, scored=scored)
+    return None
 
 
 def _named(bench: Any, entry: Dataset, settings: Named) -> Named:
@@ -135,6 +143,18 @@ class ProfileQuestions(DatasetQuestions):
     )
     stability = ask(questions.STABILITY, resolve=_fit_in_rows, frames=_with_cached_profiles)
     membership = ask(questions.MEMBERSHIP, resolve=_fit_in_rows)
+
+    def first_cut(self, dataset: str, settings: ProfileSettings) -> ProfileFit | None:
+        """The profiles of a kept tree, kept with their scores or cut now without them (`silhouette_method` is '').
+
+        None where there is no such tree, or so many runs that assigning those outside the sample takes long.
+        """
+        entry = self.dataset(dataset)
+        key, wanted = self.profiles.key(dataset, settings), self.profiles.resolved(dataset, settings)
+        fit = self._known(key)
+        if fit is not None or (wanted.sample_rows and entry.finished_rows > MOST_FITTED_ROWS):
+            return fit
+        return self._cuts.get((key, ""), lambda: _of_tree(self, entry, wanted, silent, scored=False))
 
     def assign_files(
         self,
@@ -217,12 +237,15 @@ class ProfileQuestions(DatasetQuestions):
     def _named_clusterings(self, key: str) -> tuple[str, ...]:
         """The other clusterings of the same dataset with names whose results are stored, the newest first."""
         others = self._store.noted_clusterings(key.partition(":")[0]) - {key}
-        if not others or self._cache.get(key, ProfileFit) is None:
+        if not others or self._known(key) is None:
             return ()
         return tuple(about.key for about in self.runs() if about.key in others)
 
     def _successors(self, earlier: str, key: str) -> dict[int, int]:
-        old, new = self._cache.get(earlier, ProfileFit), self._cache.get(key, ProfileFit)
+        old, new = self._known(earlier), self._known(key)
         if old is None or new is None:
             return {}
         return successors(Labelled(old.row_ids, old.labels), Labelled(new.row_ids, new.labels))
+
+    def _known(self, key: str) -> ProfileFit | None:
+        return self._cache.get(key, ProfileFit) or self._cuts.get((key, ""), lambda: None)

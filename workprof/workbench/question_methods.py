@@ -53,6 +53,7 @@ HINTS = {
 
 MEMORY_SHARE_OF_CACHE = 8
 MOST_VIEWS = 64
+MOST_CUTS = 4
 DISK_BYTES_OF_CACHE = 4_000_000_000
 TABLE_BYTES = 200_000_000
 """Of one table that stays in memory between two clicks."""
@@ -95,14 +96,15 @@ class Views:
         self._guard = threading.Lock()
 
     def get(self, key: tuple[str, str], read: Callable[[], View]) -> View:
-        """Return what is kept under a key, or read and keep it; two who ask at once may both read."""
+        """Return what is kept under a key, or read and keep it, but for None; two who ask at once may both read."""
         with self._guard:
             if key in self._entries:
                 self._entries.move_to_end(key)
                 return cast(View, self._entries[key])
         result = read()
         with self._guard:
-            self._entries[key] = result
+            if result is not None:
+                self._entries[key] = result
             while len(self._entries) > self._most:
                 self._entries.popitem(last=False)
         return result
@@ -160,6 +162,7 @@ class OpenHome:
         self._jobs = Jobs(self._cache, settings.home / "jobs", sweep=alone)
         self._guard = threading.Lock()
         self._views = Views(MOST_VIEWS)
+        self._cuts = Views(MOST_CUTS)
         self._table: tuple[str, tuple[str, ...], bool, pd.DataFrame] | None = None
 
     def __enter__(self) -> Self:
