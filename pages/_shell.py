@@ -22,23 +22,14 @@ __all__ = ["Page", "run"]
 
 @dataclass(frozen=True)
 class Page:
-    """A page's words and the kind of dataset that it is about.
+    """A page's words and the kind of dataset that it is about."""
 
-    Attributes:
-        title: of the page.
-        question: that it answers.
-        needs: what it needs; shown where there is no data.
-        kind: 'jobs', 'benchmarks' or 'telemetry'; '' = any.
-        resets: whether it has settings that Reset sets back.
-        name: of its file and of what begins the names of its settings; '' = the title in small letters.
-    """
-
-    title: str
-    question: str
-    needs: str
-    kind: str = JOBS
-    resets: bool = False
-    name: str = ""
+    title: str  # of the page
+    question: str  # that it answers
+    needs: str  # what it needs; shown where there is no data
+    kind: str = JOBS  # 'jobs', 'benchmarks' or 'telemetry'; '' = any
+    resets: bool = False  # whether it has settings that Reset sets back
+    name: str = ""  # of its file and of what begins the names of its settings; '' = the title in small letters
 
 
 def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Visit], None] | None = None) -> None:

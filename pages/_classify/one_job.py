@@ -52,21 +52,13 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Given:
-    """A job to predict.
+    """A job to predict."""
 
-    Attributes:
-        job: its fields, a table of one row.
-        words: what it is, such as 'Held-out run 12'.
-        forecaster: that predicts it; for a held-out run the one that did not see it.
-        row_id: of a run of the dataset; None = a new job.
-        actual: target -> what the run needed.
-    """
-
-    job: pd.DataFrame
-    words: str
-    forecaster: LoadedForecaster
-    row_id: int | None = None
-    actual: dict[str, float] | None = None
+    job: pd.DataFrame  # its fields, a table of one row
+    words: str  # what it is, such as 'Held-out run 12'
+    forecaster: LoadedForecaster  # that predicts it; for a held-out run the one that did not see it
+    row_id: int | None = None  # of a run of the dataset; None = a new job
+    actual: dict[str, float] | None = None  # target -> what the run needed
 
     def once(self, name: str, compute: Callable[[], Result]) -> Result:
         """Return what was computed of the same job at this page's last run, else compute it: a page asks at every run.

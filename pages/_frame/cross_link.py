@@ -14,25 +14,15 @@ PREFIXES = {"classify": ("classify_", "feedback_")}
 
 @dataclass(frozen=True)
 class Link:
-    """A link.
+    """A link."""
 
-    Attributes:
-        words: on it.
-        page: name of the page that it opens.
-        dataset: hash that goes with it.
-        parameters: what differs from the page's defaults.
-        icon: of Material's, without the colons.
-        meaning: shown on hovering.
-        disabled: whether it leads nowhere yet; the meaning says why.
-    """
-
-    words: str
-    page: str
-    dataset: str
-    parameters: Parameters
-    icon: str = "arrow_forward"
-    meaning: str | None = None
-    disabled: bool = False
+    words: str  # on it
+    page: str  # name of the page that it opens
+    dataset: str  # hash that goes with it
+    parameters: Parameters  # what differs from the page's defaults
+    icon: str = "arrow_forward"  # of Material's, without the colons
+    meaning: str | None = None  # shown on hovering
+    disabled: bool = False  # whether it leads nowhere yet; the meaning says why
 
 
 def follow(link: Link, key: str) -> None:

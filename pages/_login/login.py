@@ -28,17 +28,13 @@ HOURS = "WORKPROF_LOGIN_HOURS"
 
 @dataclass(frozen=True)
 class LoginRules:
-    """What the operator set up.
+    """What the operator set up."""
 
-    Attributes:
-        wanted: whether a login is asked of every visitor; None = where Streamlit's secrets have an [auth] section.
-        allow: e-mail addresses and @domains in lower case; empty = everybody whom the provider lets in.
-        hours: after which one has to log in again.
-    """
-
+    # whether a login is asked of every visitor; None = where Streamlit's secrets have an [auth] section
     wanted: bool | None = None
+    # e-mail addresses and @domains in lower case; empty = everybody whom the provider lets in
     allow: tuple[str, ...] = ()
-    hours: float = DEFAULT_HOURS
+    hours: float = DEFAULT_HOURS  # after which one has to log in again
 
     def refusal(self, claims: Mapping[str, object], now_s: float) -> str:
         """Return why this person may not come in; '' = may.
@@ -110,17 +106,11 @@ HOW = 'The README says how, under "Security".'
 
 @dataclass(frozen=True)
 class LoginSetup:
-    """A login that can work.
+    """A login that can work."""
 
-    Attributes:
-        rules: who may come in.
-        providers: names to log in with, as `st.login` takes them.
-        origin: scheme and host under which the login works.
-    """
-
-    rules: LoginRules
-    providers: tuple[str, ...]
-    origin: str
+    rules: LoginRules  # who may come in
+    providers: tuple[str, ...]  # names to log in with, as `st.login` takes them
+    origin: str  # scheme and host under which the login works
 
 
 def login_setup() -> LoginSetup | None:

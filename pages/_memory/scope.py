@@ -75,23 +75,14 @@ REQUEST = "requested_memory_bytes"
 
 @dataclass(frozen=True)
 class PageContext:
-    """What the page is about.
+    """What the page is about."""
 
-    Attributes:
-        visit: this run of the page.
-        dataset: looked at.
-        target: what counts as use.
-        request_bytes: of runs without a request; 0 = none.
-        columns: names that the dataset has.
-        task: name, '' = all tasks.
-    """
-
-    visit: Visit
-    dataset: Dataset
-    target: str
-    request_bytes: float
-    columns: frozenset[str]
-    task: str = field(default="")
+    visit: Visit  # this run of the page
+    dataset: Dataset  # looked at
+    target: str  # what counts as use
+    request_bytes: float  # of runs without a request; 0 = none
+    columns: frozenset[str]  # names that the dataset has
+    task: str = field(default="")  # name, '' = all tasks
 
     @property
     def workbench(self) -> Workbench:

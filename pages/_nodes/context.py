@@ -30,15 +30,10 @@ LONGEST_NOTE = 400
 
 @dataclass(frozen=True)
 class PageContext:
-    """What the page is about.
+    """What the page is about."""
 
-    Attributes:
-        visit: this run of the page.
-        dataset: of benchmark runs.
-    """
-
-    visit: Visit
-    dataset: Dataset
+    visit: Visit  # this run of the page
+    dataset: Dataset  # of benchmark runs
 
     @property
     def workbench(self) -> Workbench:

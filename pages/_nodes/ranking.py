@@ -60,19 +60,12 @@ MOST_ROWS = 12
 
 @dataclass(frozen=True)
 class Work:
-    """What the nodes are for.
+    """What the nodes are for."""
 
-    Attributes:
-        trace: hash of the dataset of its runs; '' = work of any kind.
-        profile: of that dataset.
-        name: of the profile.
-        own_weights: whether the weights of the settings count, not those that the runs propose.
-    """
-
-    trace: str = ""
-    profile: int = -1
-    name: str = ""
-    own_weights: bool = False
+    trace: str = ""  # hash of the dataset of its runs; '' = work of any kind
+    profile: int = -1  # of that dataset
+    name: str = ""  # of the profile
+    own_weights: bool = False  # whether the weights of the settings count, not those that the runs propose
 
 
 def ranking(context: PageContext) -> None:

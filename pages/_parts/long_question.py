@@ -25,37 +25,23 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class LongQuestion(Generic[Settings, Result]):
-    """A question with its words.
+    """A question with its words."""
 
-    Attributes:
-        name: of its button, and of the place where the session keeps the settings shown last.
-        settings: asked with.
-        compute: the question of the open workbench.
-        button: words of the button.
-        before: what stands over it, requested only where there is no result; how long it takes follows.
-        what: the job in words.
-        describe: what the settings of another result were, in words; without it the newest kept one is not shown.
-        icon: of the button.
-        source: hash of the dataset that is asked, where it is another one than the page's.
-        pressed: done with the press of the button, such as to start what comes next.
-        more: arguments of the call, such as the clustering.
-        part: settings of a small part that is shown where the whole takes long, its share of the work, and words.
-        share: of the work that earlier ones took.
-    """
-
-    name: str
-    settings: Settings
-    compute: Bound[Settings, Result]
-    button: str
-    before: Callable[[], str]
-    what: str
+    name: str  # of its button, and of the place where the session keeps the settings shown last
+    settings: Settings  # asked with
+    compute: Bound[Settings, Result]  # the question of the open workbench
+    button: str  # words of the button
+    before: Callable[[], str]  # what stands over it, requested only where there is no result; how long it takes follows
+    what: str  # the job in words
+    # what the settings of another result were, in words; without it the newest kept one is not shown
     describe: Callable[[Result], str] | None = None
-    icon: str = ":material/play_arrow:"
-    source: str = ""
-    pressed: Callable[[], None] = lambda: None
-    more: Mapping[str, Any] = field(default_factory=dict)
+    icon: str = ":material/play_arrow:"  # of the button
+    source: str = ""  # hash of the dataset that is asked, where it is another one than the page's
+    pressed: Callable[[], None] = lambda: None  # done with the press of the button, such as to start what comes next
+    more: Mapping[str, Any] = field(default_factory=dict)  # arguments of the call, such as the clustering
+    # settings of a small part that is shown where the whole takes long, its share of the work, and words
     part: tuple[Settings, float, str] | None = None
-    share: float = 1.0
+    share: float = 1.0  # of the work that earlier ones took
 
 
 def result(visit: Visit, dataset: Dataset, question: LongQuestion[Settings, Result]) -> Result | None:

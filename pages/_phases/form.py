@@ -35,25 +35,15 @@ LIMIT = "match.c"
 
 @dataclass(frozen=True)
 class PageContext:
-    """What the page is about.
+    """What the page is about."""
 
-    Attributes:
-        visit: this run of the page.
-        dataset: looked at.
-        runs: that it holds.
-        line: the chosen run.
-        counters: chosen to be shown; () = those with the strongest changes.
-        library: settings of phases, fingerprints and matches.
-        views: where the views are shown, above the settings.
-    """
-
-    visit: Visit
-    dataset: Dataset
-    runs: RunList
-    line: RunLine
-    counters: tuple[str, ...]
-    library: LibrarySettings
-    views: DeltaGenerator
+    visit: Visit  # this run of the page
+    dataset: Dataset  # looked at
+    runs: RunList  # that it holds
+    line: RunLine  # the chosen run
+    counters: tuple[str, ...]  # chosen to be shown; () = those with the strongest changes
+    library: LibrarySettings  # settings of phases, fingerprints and matches
+    views: DeltaGenerator  # where the views are shown, above the settings
 
     @property
     def workbench(self) -> Workbench:

@@ -26,15 +26,10 @@ PUBLISHED = (
 
 @dataclass(frozen=True)
 class Naming:
-    """The words of one classifier.
+    """The words of one classifier."""
 
-    Attributes:
-        names: profile -> name; a profile without one is 'P7'.
-        mode: 'corrected' or 'faithful'.
-    """
-
-    names: Mapping[int, str] = field(default_factory=dict)
-    mode: str = "corrected"
+    names: Mapping[int, str] = field(default_factory=dict)  # profile -> name; a profile without one is 'P7'
+    mode: str = "corrected"  # 'corrected' or 'faithful'
 
     def name(self, profile: int) -> str:
         """What a class is called; -1 is 'No profile'."""
@@ -62,12 +57,8 @@ def forecast_sentence(
 ) -> str:
     """What is predicted of one job, and what happened where it has run, in one sentence.
 
-    Args:
-        forecasts: of the job, a table of one row.
-        naming: of the profiles.
-        of: the job, such as 'Held-out run 12'.
-        actual: target -> what it really needed; empty for a new job.
-        profile: the job's own, -1 = none; None = not known.
+    The forecasts are a table of one row; `of` names the job, such as 'Held-out run 12'; `actual` is target -> what it
+    really needed. The job's own profile is -1 = none, None = not known.
     """
     result = forecasts.profiles
     if result.abstained[0]:
@@ -167,9 +158,7 @@ def reason_sentence(result: JobExplanation, naming: Naming) -> str:
 def forecast_document(result: JobForecast, called: Sequence[str]) -> dict[str, Any]:
     """The document of one job: memory in GB (1e9 bytes), duration in s, usage in per cent of a core or GPU.
 
-    Args:
-        result: of the job.
-        called: names of the profiles by label, that of -1 last.
+    `called` are the names of the profiles by label, that of -1 last.
     """
     explained = result.explanation
     return {

@@ -111,8 +111,7 @@ class Pace:
 def pace(measured: Sequence[tuple[float, float]]) -> Pace:
     """Return the median of measured over guessed seconds of the newest runs; 1 where there are none.
 
-    Args:
-        measured: (guessed work, seconds) of earlier runs, newest first; both without the start of a process.
+    `measured` are (guessed work, seconds) of earlier runs, newest first, both without the start of a process.
     """
     ratios = [seconds / guess for guess, seconds in measured if guess > 0 and seconds >= SHORTEST_S][:LATEST]
     return Pace(statistics.median(ratios), len(ratios), min(ratios), max(ratios)) if ratios else Pace()
@@ -191,14 +190,7 @@ CUT = ("min_cluster_size", "method", "epsilon", "target_clusters", "silhouette",
 def expected_fit(
     settings: ProfileSettings, n_rows: int, earlier: Sequence[EarlierRun] = (), busy: float = 1.0
 ) -> Expected:
-    """Return how long a clustering takes.
-
-    Args:
-        settings: as asked.
-        n_rows: finished rows of the dataset.
-        earlier: fits of this home, newest first.
-        busy: as of `Pace.expected`.
-    """
+    """Return how long a clustering takes, from the fits of this home, newest first; busy as of `Pace.expected`."""
     alike = [
         (work, seconds)
         for past, work, seconds in measured_with(_whole_fits(earlier), ProfileSettings, fit_work_s)
@@ -260,11 +252,7 @@ def expected_sweep(
 ) -> Expected:
     """Return how long a sweep takes; each algorithm has a pace of its own, the runs of both are counted.
 
-    Args:
-        settings: of the sweep.
-        n_rows: finished rows of the dataset.
-        earlier: groups that this home has finished, newest first.
-        busy: as of `Pace.expected`.
+    `earlier` are groups that this home has finished, newest first; busy as of `Pace.expected`.
     """
     groups = settings.groups()
     past = measured_with(earlier, GroupSettings, _group_work_s)

@@ -143,8 +143,7 @@ MOST_IN_A_MAIL = 5
 def mails(ledger: Ledger, origin: Origin) -> dict[str, str]:
     """Return user -> a short text, of every user with a finding, the one who wastes most first.
 
-    Raises:
-        SettingsError: for a ledger whose rows are no users.
+    Raises SettingsError for a ledger whose rows are no users.
     """
     if ledger.settings.by != USER:
         raise SettingsError(f"texts are per user, and this ledger is by {ledger.settings.by}; use --by user")

@@ -111,9 +111,7 @@ def price_sentence(result: Ranking) -> str:
 def decision_sentence(result: Ranking, work: str = "") -> str:
     """Return which node to take and which are degraded: the fastest one, and with prices what gives most for them.
 
-    Args:
-        result: ranking by score.
-        work: what the nodes are for, such as a profile's name; '' = work of any kind.
+    `work` is what the nodes are for, such as a profile's name; '' = work of any kind.
     """
     head = f"For {work}: " if work else ""
     fastest, bad = ranking_sentence(result), degraded_sentence(result)

@@ -322,10 +322,7 @@ def _card(card: ProfileCard) -> dict[str, Any]:
 def profiles_sentence(fit: ProfileFit, names: Names, used: Mapping[int, float]) -> str:
     """How many profiles there are, of how many runs, and what they leave idle.
 
-    Args:
-        fit: the clustering.
-        names: of its profiles.
-        used: label -> share of the requested memory that its runs use; empty = not known.
+    `used` is label -> share of the requested memory that its runs use; empty = not known.
     """
     scores = fit.scores
     if not scores.n_clusters:

@@ -42,8 +42,7 @@ from workprof.memory.verdict_sizes import REQUEST
 def exported(to: str, verdict: Verdict, origin: Origin) -> bytes:
     """Return the rows in a format, as command, page and library write them.
 
-    Raises:
-        SettingsError: where the format names something that the rows have not.
+    Raises SettingsError where the format names something that the rows have not.
     """
     return EXPORTS[to](verdict, origin).encode()
 

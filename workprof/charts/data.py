@@ -26,12 +26,7 @@ def with_dates(coverage: TimeCoverage) -> bool:
 
 
 def coverage_chart(coverage: TimeCoverage, utc_offset_h: float = 0.0) -> Chart | None:
-    """Return rows started per time bin, or None where the dataset has no start times.
-
-    Args:
-        coverage: rows per bin, in UTC.
-        utc_offset_h: hours from UTC in which dates are written.
-    """
+    """Return rows started per time bin, its dates in a zone; None where the dataset has no start times."""
     if coverage.rows.size == 0:
         return None
     edges, dates = coverage.edges_s, with_dates(coverage)

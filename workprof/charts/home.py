@@ -95,11 +95,7 @@ def home_headlines(
 ) -> tuple[Headline, ...]:
     """Return the four figures of a job trace: requested, unused, saved at its kills, killed or failed.
 
-    Args:
-        columns: their distributions.
-        over_time: memory over time, None = not known.
-        verdict: with the defaults, None = not computed yet.
-        counts: of the trace.
+    Memory over time is None where it is not known, the verdict (with the defaults) where it is not computed yet.
     """
     lacking = next((name for name in (REQUESTED, USED, "duration_s") if column_of(columns, name) is None), "")
     wanted = (
@@ -148,14 +144,7 @@ def configuration_headlines(dataset: Dataset, columns: Columns) -> tuple[Headlin
 
 
 def telemetry_headlines(dataset: Dataset, columns: Columns, n_runs: int, n_workloads: int) -> tuple[Headline, ...]:
-    """Return the state of a dataset of counters by the second.
-
-    Args:
-        dataset: of telemetry.
-        columns: its distributions.
-        n_runs: recorded runs.
-        n_workloads: labels among them.
-    """
+    """Return the state of a dataset of counters by the second."""
     counters = sum(profile.column.numeric and profile.column.name not in ("t", "row_id") for profile in columns)
     return (
         Headline("Samples", format_count(dataset.rows), "One row for each interval of each run."),

@@ -103,8 +103,7 @@ def answered(answer: Callable[[Any], Answer], chart: Callable[[Any], Chart]) -> 
 def table(record: Any) -> pd.DataFrame:
     """Return the main table of a record: its own, that of its answer or its figure, or what it lists first.
 
-    Raises:
-        WorkprofError: when it lists nothing.
+    Raises WorkprofError when it lists nothing.
     """
     view, tells = VIEWS.get(type(record)), OF_RECORD.get(type(record))
     if view is not None:
@@ -124,11 +123,7 @@ def table(record: Any) -> pd.DataFrame:
 
 
 def figure(record: Any) -> go.Figure:
-    """Return the figure of a record.
-
-    Raises:
-        WorkprofError: when it has none of its own.
-    """
+    """Return the figure of a record; raises WorkprofError when it has none of its own."""
     return _chart(record).figure
 
 

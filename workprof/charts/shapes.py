@@ -136,13 +136,8 @@ def figure_of(
 ) -> go.Figure:
     """Return a figure made at once: it is drawn anew at every click, and Plotly checks each later change once more.
 
-    Args:
-        traces: as dictionaries.
-        x: title of the axis with its unit, or the axis; its 'title' as a text.
-        y: likewise.
-        height: pixels.
-        top: margin above the plot, pixels.
-        more: of the layout, such as shapes and annotations.
+    `x` and `y` are titles with their units, or axes with a 'title'; height and top margin are pixels; `more` is of the
+    layout.
     """
     layout: dict[str, Any] = {
         "height": height,
@@ -160,15 +155,10 @@ def figure_of(
 def line(
     x: Any, y: Any, *, colour: Any, width: float | None = None, hover: str | None = "", **more: Any
 ) -> dict[str, Any]:
-    """Return a line as a trace.
+    """Return a line as a trace, its width in pixels.
 
-    Args:
-        x: (n_points,) places.
-        y: likewise.
-        colour: of the line.
-        width: pixels.
-        hover: template of the words at a point; '' = none, None = as `more` says.
-        more: `dash` and `shape` of the line; of the trace, such as its name.
+    `hover` is the template of the words at a point; '' = none, None = as `more` says. Of `more`, `dash` and `shape` are
+    of the line, the rest of the trace.
     """
     look = {"color": colour, "width": width, "dash": more.pop("dash", None), "shape": more.pop("shape", None)}
     trace = {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": _known(look)}
@@ -219,16 +209,9 @@ def texts(x: Any, y: Any, text: Sequence[str], **more: Any) -> dict[str, Any]:
 def heat(
     z: Any, x: Any, y: Any, *, hover: str | None = "", gap: int = 1, scale: bool = True, **more: Any
 ) -> dict[str, Any]:
-    """Return cells on the colour scale as a trace.
+    """Return (n_rows, n_columns) cells on the colour scale as a trace; `hover` as of `line`, the gap in pixels.
 
-    Args:
-        z: (n_rows, n_columns) values.
-        x: (n_columns,) places.
-        y: (n_rows,) places.
-        hover: as of `line`.
-        gap: pixels between cells.
-        scale: whether a bar of the colours stands beside them.
-        more: of the trace, such as zmin and zmax.
+    `scale` is whether a bar of the colours stands beside them.
     """
     trace = {"type": "heatmap", "z": z, "x": x, "y": y, "colorscale": SCALE}
     gaps = {"xgap": gap, "ygap": gap} if gap else {}
@@ -236,14 +219,9 @@ def heat(
 
 
 def box(row: str, quantiles: Sequence[float], *, colour: str, size: int | None = None, **more: Any) -> dict[str, Any]:
-    """Return the box of one line of a figure as a trace.
+    """Return the box of one line of a figure as a trace; points have a size in pixels.
 
-    Args:
-        row: name of the line.
-        quantiles: low whisker, lower quartile, median, upper quartile, high whisker.
-        colour: of box and points.
-        size: of the points, pixels.
-        more: of the trace.
+    Quantiles are low whisker, lower quartile, median, upper quartile, high whisker.
     """
     parts = zip(("lowerfence", "q1", "median", "q3", "upperfence"), quantiles, strict=True)
     look = {"orientation": "h", "name": row, "marker": _known({"color": colour, "size": size})}
@@ -262,13 +240,7 @@ def interval(values: Any, low: Any, high: Any, *, colour: str, width: float | No
 def reliability(stated: Any, observed: Any, rows: Any, *, y: str, hover: str, height: int) -> go.Figure:
     """Return what was observed against what was stated: a dot per bin, larger with more rows, beside the diagonal.
 
-    Args:
-        stated: (n_bins,) mean stated probability.
-        observed: (n_bins,) share that came true.
-        rows: (n_bins,) rows of each bin; an empty one is not drawn.
-        y: title of the axis of what was observed.
-        hover: of a dot; '%{x}' is stated, '%{y}' observed, '%{customdata}' the rows.
-        height: pixels.
+    All are (n_bins,); an empty bin is not drawn. In `hover` '%{x}' is stated, '%{y}' observed, '%{customdata}' rows.
     """
     filled = np.flatnonzero(rows > 0)
     dots = points(
@@ -299,10 +271,7 @@ def row_shares(counts: Any) -> Any:
 def cell_words(texts: Any, shares: Any, *, size: int = 12) -> list[dict[str, Any]]:
     """Return what stands in the cells of a heat map, in black or white, whichever stands out more there.
 
-    Args:
-        texts: (n_rows, n_columns); '' = nothing.
-        shares: (n_rows, n_columns) places on the colour scale, 0-1.
-        size: of the words, pixels.
+    Both are (n_rows, n_columns): texts, '' = nothing, and places on the colour scale, 0-1. The size is in pixels.
     """
     return [
         words(text, x=int(j), y=int(i), size=size, colour=ink(float(shares[i, j])))
@@ -366,10 +335,7 @@ SIDES = ("middle right", "middle left", "top center", "bottom center", "top righ
 def placed_labels(across: Sequence[float], up: Sequence[float], names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the label of every mark and its side; '' where it would cover another label or mark, or be cut off.
 
-    Args:
-        across: (n_marks,) horizontal places as shares of the axis, the most important mark first.
-        up: (n_marks,) vertical places likewise.
-        names: (n_marks,) '' = no label.
+    Places are (n_marks,) shares of the axes, the most important mark first; '' = no label.
     """
     taken: list[tuple[float, float, float, float]] = []
     labels, sides = [""] * len(names), [SIDES[0]] * len(names)
@@ -425,15 +391,9 @@ def panels(
     marks: Sequence[dict[str, Any]] = (),
     overlaid: bool = False,
 ) -> go.Figure:
-    """Return small multiples over one axis of time: a panel per counter and below them a strip of shares.
+    """Return small multiples over one axis of time in seconds: a panel per counter and below them a strip of shares.
 
-    Args:
-        traces: of `panel_line` and `strip`.
-        titles: of the panels, from top to bottom.
-        units: of their axes.
-        x_range: of the shared axis, seconds.
-        marks: shapes such as `panel_boundary`.
-        overlaid: a panel holds the lines of two runs: their names stand above, and there is no strip.
+    `overlaid`: a panel holds the lines of two runs: their names stand above, and there is no strip.
     """
     heights, names, below = [PANEL_PX] * len(titles), list(titles), list(units)
     if not overlaid:
@@ -466,16 +426,9 @@ def panels(
 def panel_line(
     x: Any, y: Any, *, name: str, unit: str, panel: int, colour: str = COLOURS[0], **more: Any
 ) -> dict[str, Any]:
-    """Return the line of a counter in its panel: each sample holds for the step before it.
+    """Return the line of a counter in its panel (0 = the top): each sample holds for the step before it.
 
-    Args:
-        x: (n_samples,) seconds.
-        y: (n_samples,) recorded values; NaN = a gap.
-        name: of the counter, as Plotly shows it.
-        unit: of its values.
-        panel: place from the top, 0 = the first.
-        colour: of the line.
-        more: of the trace, see `line`.
+    `x` is seconds, `y` recorded values, NaN = a gap; (n_samples,) both.
     """
     place: dict[str, Any] = {"xaxis": "x", "yaxis": _name("y", panel), "connectgaps": False}
     hover = {"hovertemplate": f"%{{y:,.5g}} {unit} at %{{x:,.5g}} s<extra>{name}</extra>"}

@@ -47,15 +47,7 @@ FIRST = 4
 def waste_stop(
     result: OverTime, names: Mapping[str, str], assessed: Assessment, figures: Sequence[Headline], limit: str
 ) -> TourStop:
-    """Return how much requested memory is never used, and when.
-
-    Args:
-        result: memory over time.
-        names: of its rows.
-        assessed: what tasks request and use.
-        figures: of Home.
-        limit: `SYNTHETIC` or `OWN`.
-    """
+    """Return how much requested memory is never used, and when; the limit is `SYNTHETIC` or `OWN`."""
     return TourStop(
         headline=memory_sentence(result),
         means=waste_meaning(assessed),
@@ -134,12 +126,7 @@ def decision_stop(
 ) -> TourStop:
     """Return the decision, and what it cannot promise.
 
-    Args:
-        result: verdict with the defaults.
-        evaluated: of the classifier; None = the trace has none.
-        fit: default profiles; None = the trace has none.
-        risks: of the report's first page.
-        limit: `SYNTHETIC` or `OWN`.
+    `evaluated` and `fit` are None where the trace has none; risks are of the report's first page.
     """
     memory = result.memory
     first = next((row for row in memory.rows if row.action != KEEP), None)

@@ -198,8 +198,7 @@ PARQUET_MARK = b"PAR1"
 def file_of(output: Path, suffix: str, as_json: bool) -> Iterator[Path]:
     """The file that a command writes; for `-o -` one aside, which is printed at the end.
 
-    Raises:
-        SettingsError: where --json is to be printed there, too.
+    Raises SettingsError where --json is to be printed there, too.
     """
     if output != STDOUT:
         yield output

@@ -220,8 +220,7 @@ def sample(
 def given_mapping(workbench: Workbench, given: str) -> dict[str, FieldSource]:
     """Return field -> source of what --map names: a JSON file, or a saved mapping; '' = none.
 
-    Raises:
-        SettingsError: when it is neither.
+    Raises SettingsError when it is neither.
     """
     if not given:
         return {}
@@ -236,11 +235,7 @@ def given_mapping(workbench: Workbench, given: str) -> dict[str, FieldSource]:
 
 
 def read_mapping(path: Path) -> dict[str, FieldSource]:
-    """Return field -> source of a --map file.
-
-    Raises:
-        SettingsError: when the file is not that kind of JSON.
-    """
+    """Return field -> source of a --map file; raises SettingsError when the file is not that kind of JSON."""
     from workprof.store.mapping import from_json  # noqa: PLC0415  `workprof --version` stays quick
 
     if path.exists() and not path.is_file():  # reading a pipe or a device may never end

@@ -77,8 +77,7 @@ def _told(one: Decision) -> dict[str, Any]:
 def read_decisions(path: Path) -> tuple[Decision, ...]:
     """Return the decisions that `memory decisions --json` printed.
 
-    Raises:
-        SettingsError: where the file holds something else.
+    Raises SettingsError where the file holds something else.
     """
     try:
         given = json.loads(path.read_text())

@@ -61,11 +61,7 @@ def asked(given: Mapping[str, Any], as_json: bool) -> File | None:
 
 
 def content_of(answer: Answer, to: File) -> bytes:
-    """The content of the file.
-
-    Raises:
-        SettingsError: for a table that the answer has not.
-    """
+    """The content of the file; raises SettingsError for a table that the answer has not."""
     from workprof.core.answer import to_csv, to_json, to_markdown  # noqa: PLC0415  light until needed
 
     names = [one.name for one in answer.tables]

@@ -131,8 +131,7 @@ def _plan_text(plan: SuitePlan) -> str:
 def _checked_output(output: Path | None, append: bool) -> Path:
     """Return the file to write.
 
-    Raises:
-        SettingsError: when none is given, it has no folder, or it holds something already.
+    Raises SettingsError when none is given, it has no folder, or it holds something already.
     """
     if output is None:
         raise SettingsError("no file is given; add -o RUNS.jsonl, or --dry-run to see the plan")

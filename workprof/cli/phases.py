@@ -41,8 +41,7 @@ def _completed(workbench: Any, dataset: str, given: Mapping[str, Any]) -> Mappin
 def _counters(workbench: Any, dataset: str, text: str | None) -> str | None:
     """Return the names that `--counters` stands for: those of a file, all but those of the own processes, or its own.
 
-    Raises:
-        SettingsError: when it is no file, and no counter of the dataset either.
+    Raises SettingsError when it is no file, and no counter of the dataset either.
     """
     if text == "all":
         return json.dumps(workbench.system_counters(dataset))

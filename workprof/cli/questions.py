@@ -39,32 +39,24 @@ class Former:
 
 @dataclass(frozen=True)
 class Face:
-    """How a command shows the result of a question.
+    """How a command shows the result of a question."""
 
-    Attributes:
-        question: declared.
-        to_text: of its result; else its fields as lines and tables. Its JSON is `answers.told.document_of`.
-        notes: lines for stderr.
-        when: the options that choose this question where a command has several, with spaces between them.
-        more: further options of the command.
-        complete: (workbench, dataset, options) -> the options with what the home or a file has to say of them.
-        profiles_of: (dataset, settings) -> the dataset whose profiles have their names in the text; None = in none.
-        named: (result, these names) -> the result for people, whose tables have them, too.
-        answer: of a result that is worded once: its tables go to files, too (--csv, --md, -o).
-        former: options of the release before, and what became of them.
-        known: (workbench, dataset) -> values of the first option of `question.named`, told where it is not given.
-    """
-
-    question: Question[Any, Any]
+    question: Question[Any, Any]  # declared
+    # of its result; else its fields as lines and tables. Its JSON is `answers.told.document_of`
     to_text: Callable[[Any], str] = console.plain_text
-    notes: Callable[[Any], Iterable[str]] = lambda _: ()
-    when: str = ""
-    more: tuple[inspect.Parameter, ...] = ()
+    notes: Callable[[Any], Iterable[str]] = lambda _: ()  # lines for stderr
+    when: str = ""  # the options that choose this question where a command has several, with spaces between them
+    more: tuple[inspect.Parameter, ...] = ()  # further options of the command
+    # (workbench, dataset, options) -> the options with what the home or a file has to say of them
     complete: Callable[[Any, str, Mapping[str, Any]], Mapping[str, Any]] | None = None
+    # (dataset, settings) -> the dataset whose profiles have their names in the text; None = in none
     profiles_of: Callable[[str, Any], str] | None = None
+    # (result, these names) -> the result for people, whose tables have them, too
     named: Callable[[Any, Sequence[str]], Any] = lambda result, _: result
+    # of a result that is worded once: its tables go to files, too (--csv, --md, -o)
     answer: Callable[[Any], Answer] | None = None
-    former: Mapping[str, Former] = field(default_factory=dict)
+    former: Mapping[str, Former] = field(default_factory=dict)  # options of the release before, and what became of them
+    # (workbench, dataset) -> values of the first option of `question.named`, told where it is not given
     known: Callable[[Any, str], Sequence[str]] | None = None
 
 
@@ -83,9 +75,7 @@ def answered(question: Question[Any, Any], **more: Any) -> Face:
 def add(app: typer.Typer, *faces: Face) -> None:
     """Add the command of one question, or of several that share a command, to the tree.
 
-    Args:
-        app: group of commands.
-        faces: the first is the usual one; each of the others has the option that chooses it.
+    The first face is the usual one; each of the others has the option that chooses it.
     """
     usual, *others = faces
     questions = [face.question for face in faces]
@@ -216,15 +206,11 @@ def _completion(choices: Iterable[str]) -> Callable[[str], list[str]]:
 
 
 def settings_of(question: Question[Any, Any], given: Mapping[str, Any], base: Any = None) -> Any:
-    """Return the settings that options ask for.
+    """Return the settings that options ask for; `given` is by name of a parameter.
 
-    Args:
-        question: declared.
-        given: name of a parameter -> what was given.
-        base: the settings that the options change; None = the defaults, or the published ones of `--mode faithful`.
+    They change `base`; None = the defaults, or the published ones of `--mode faithful`.
 
-    Raises:
-        SettingsError: for a value that a setting cannot have, or an option of another question of the command.
+    Raises SettingsError for a value that a setting cannot have, or an option of another question of the command.
     """
     mode = given.get("mode") or MODES[0]
     if question.published and mode not in MODES:
@@ -244,8 +230,7 @@ def settings_of(question: Question[Any, Any], given: Mapping[str, Any], base: An
 def with_values(own: Sequence[Leaf], texts: Sequence[str]) -> dict[str, Any]:
     """Return path -> value of settings that are given as NAME=VALUE.
 
-    Raises:
-        SettingsError: for a name that there is not, or a value that it cannot have.
+    Raises SettingsError for a name that there is not, or a value that it cannot have.
     """
     for text in texts:
         if "=" not in text:

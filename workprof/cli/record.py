@@ -245,11 +245,7 @@ KILLS = (-9, -15, 137, 143)
 
 
 class UsageFile:
-    """A table of runs on disk.
-
-    Raises:
-        SettingsError: when the file holds another table, or cannot be written.
-    """
+    """A table of runs on disk; raises SettingsError when the file holds another table, or cannot be written."""
 
     def __init__(self, path: Path) -> None:
         self._path = checked_output(path, option="--usage")

@@ -177,8 +177,7 @@ def _loaded(workbench: Workbench, path: Path) -> Dataset:
 def dashboard_folder() -> Path:
     """Return the folder of app.py: the checkout's, or the copy inside the installed package.
 
-    Raises:
-        StepFailed: when neither is there.
+    Raises StepFailed when neither is there.
     """
     for folder in (CHECKOUT, Path(__file__).resolve().parent.parent / "dashboard"):
         if (folder / "app.py").is_file() and (folder / "pages").is_dir():

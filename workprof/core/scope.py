@@ -59,8 +59,7 @@ class Scope:
 def parsed(text: str) -> Scope:
     """What a text such as 'user=ann&period=2026-01' says.
 
-    Raises:
-        SettingsError: when it says nothing, a part has no '=', or a period is given twice.
+    Raises SettingsError when it says nothing, a part has no '=', or a period is given twice.
     """
     if len(text) > LONGEST:
         raise SettingsError(f"a scope of {len(text):,} characters is too long; give at most {LONGEST:,}")
@@ -95,8 +94,7 @@ def narrowed(name: str, scope: Scope) -> str:
 def of_options(name: str, only: Sequence[str], period: str | None) -> str:
     """A dataset's name with what the options of a command narrow it to besides.
 
-    Raises:
-        SettingsError: when an option is no NAME=VALUE; when a period is given twice.
+    Raises SettingsError when an option is no NAME=VALUE; when a period is given twice.
     """
     whole, text = split(name)
     given = parsed(text) if text else Scope()
@@ -121,8 +119,7 @@ def bounds(period: str, *, dates: bool, utc_offset_s: float) -> tuple[float | No
         dates: whether the clock counts from 1970.
         utc_offset_s: of the zone in which dates are written.
 
-    Raises:
-        SettingsError: when it cannot be read, ends before it begins, or is of the other kind.
+    Raises SettingsError when it cannot be read, ends before it begins, or is of the other kind.
     """
     first, between, last = (part.strip() for part in period.partition(TO))
     last = last if between else first

@@ -127,12 +127,7 @@ def mix(predicted: CandidateQuantiles, weights: tuple[float, ...], n_levels: int
     """Return (n_rows, n_levels) weighted means of the candidates' log quantiles.
 
     A job without any history gets the quantiles of all past jobs alone: trees would take an unseen value for whatever
-    known value is left over, and be sure of it.
-
-    Args:
-        predicted: quantiles of the candidates.
-        weights: of each.
-        n_levels: history levels; a row that reached this one has no history.
+    known value is left over, and be sure of it. A row that reached level `n_levels` has no history.
     """
     mixed: Floats = np.tensordot(np.array(weights), predicted.quantiles, axes=1)
     return np.where((predicted.level >= n_levels)[:, None], predicted.quantiles[RECENT], mixed)
@@ -213,13 +208,8 @@ def choose(
 ) -> Combination:
     """Return what gives the best guess and the quantiles: the smallest losses on validation rows.
 
-    Quantiles are judged by the pinball loss at all levels, points by the errors that are reported of them.
-
-    Args:
-        validated: rows that the candidates were not trained on.
-        n_levels: history levels.
-        back: from the log scale to the target's unit.
-        forward: the rows whose need is sought come later than all that is known.
+    Quantiles are judged by the pinball loss at all levels, points by the errors that are reported of them. `back` leads
+    from the log scale to the target's unit; `forward`: the rows sought come later than all that is known.
     """
     predicted, true = validated.predicted, validated.true
     weights = min(MIXTURES, key=lambda one: pinball_loss(mix(predicted, one, n_levels), true))

@@ -300,12 +300,9 @@ def train_classifier(
 
 
 def most_probable(jobs: pd.DataFrame, labels: Ints, queries: pd.DataFrame, settings: ClassifierSettings) -> Ints:
-    """(n_queries,) profiles: `best` of the predictions of `train_classifier`, whose calibration is left out.
+    """(n_queries,) profiles: `best` of the predictions of `train_classifier`, without its calibration; raises as that.
 
     A temperature changes no order of the profiles, so that the answer is the same, in a third of the time.
-
-    Raises:
-        As `train_classifier`.
     """
     used, targets, classes = used_rows(jobs, np.asarray(labels, dtype=np.int64), settings)
     fields = usable_fields(used, settings.fields, settings.mode)

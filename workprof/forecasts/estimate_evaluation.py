@@ -79,18 +79,11 @@ ESTIMATORS: dict[str, Callable[[Floats], Any]] = {
 
 
 def per_profile(name: str, values: Floats, labels: Ints, predicted: Ints) -> Floats:
-    """Return (n_queries,) estimates: the estimator over the training rows of each predicted profile.
+    """Return (n_queries,) estimates: the estimator over the (n_train,) training rows of each predicted profile.
 
     A profile without training rows gets the estimator over all of them.
 
-    Args:
-        name: one of `ESTIMATORS`.
-        values: (n_train,) target of the training rows.
-        labels: (n_train,) their profile.
-        predicted: (n_queries,) profiles.
-
-    Source:
-        The SOSE'23 paper ('mean') and the extended package (the others; its default is 'q05').
+    Source: The SOSE'23 paper ('mean') and the extended package (the others; its default is 'q05').
     """
     estimator = ESTIMATORS[name]
     estimates = {int(profile): float(estimator(values[labels == profile])) for profile in np.unique(labels)}
@@ -107,13 +100,7 @@ def baselines(
 ) -> dict[str, Floats]:
     """Return name -> (n_rows,) predictions in the target's unit.
 
-    Args:
-        past_jobs: the training rows.
-        past: their cells and log targets.
-        jobs: the rows whose need is sought.
-        queries: their cells.
-        scale: of the target.
-        plain: (n_rows,) log points of XGBoost with its defaults on metadata and plan, without time and history.
+    `plain` are (n_rows,) log points of XGBoost with its defaults on metadata and plan, without time and history.
     """
     import pandas as pd  # noqa: PLC0415
 
@@ -158,12 +145,8 @@ def evaluate_fold(
 ) -> FoldResult:
     """Return the predictions of our estimator, its parts and every baseline for the test rows.
 
-    Args:
-        known: the table.
-        fold: its rows.
-        settings: of the estimator.
-        validated: rows outside the test rows, each predicted by a training that saw neither it nor the test rows;
-            None = such rows are drawn from the training rows.
+    `validated` are rows outside the test rows, each predicted by a training that saw neither it nor the test rows;
+    None = such rows are drawn from the training rows.
     """
     jobs, past_jobs = known.jobs.iloc[fold.test], known.jobs.iloc[fold.train]
     training = KnownJobs(past_jobs.reset_index(drop=True), known.target[fold.train], 0, known.censored[fold.train])
@@ -304,13 +287,10 @@ class EstimateEvaluation(Shown):
 def evaluate_estimates(
     frames: Mapping[str, pd.DataFrame], settings: EstimateSettings, progress: Progress = silent
 ) -> EstimateEvaluation:
-    """Return the errors of every predictor.
+    """Return the errors of every predictor; `progress` is told each fold.
 
-    Args:
-        frames: 'jobs' -> the table, with a column 'profile' where its clustering is known; 'test', where given, is what
-            is tested after one training on all of 'jobs'.
-        settings: target, split, seed.
-        progress: told each fold.
+    Of the frames 'jobs' has a column 'profile' where its clustering is known; 'test', where given, is what is tested
+    after one training on all of 'jobs'.
 
     Raises:
         ColumnMissing: when the target, every submit-time field or the split's column is absent.

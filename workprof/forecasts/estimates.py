@@ -100,11 +100,7 @@ class LogScale:
 
 
 def fit_scale(values: Floats) -> LogScale:
-    """Return the scale of some past values.
-
-    Raises:
-        NotEnoughData: when none is above zero.
-    """
+    """Return the scale of some past values; raises NotEnoughData when none is above zero."""
     positive = values[values > 0]
     if not len(positive):
         raise NotEnoughData("the target is zero in every past job; there is nothing to learn from it")
@@ -138,10 +134,8 @@ class KnownJobs:
 def known_jobs(jobs: pd.DataFrame, target: str) -> KnownJobs:
     """Return the rows whose target can be used.
 
-    Args:
-        jobs: with `finished` where runs are among them that did not: of time and peak memory what such a run had used
-            is a lower bound, of other targets it is left out. With `LOWER_BOUND` where the memory of some is one.
-        target: one of `TARGETS`.
+    With `finished` where runs are among them that did not: of time and peak memory what such a run had used is a lower
+    bound, of other targets it is left out. With `LOWER_BOUND` where the memory of some is one.
 
     Raises:
         ColumnMissing: when the table lacks the target.
@@ -268,19 +262,11 @@ def train_estimates(
 def train_estimator(
     known: KnownJobs, settings: EstimateSettings, progress: Progress = silent, validated: Validated | None = None
 ) -> Estimator:
-    """Return the same with its trees in memory.
+    """Return the same with its trees in memory; raises as `train_estimates`.
 
     The combination and the interval come from rows that the candidates of that fold were not trained on, kept apart as
-    `settings.split` says; then the candidates are trained again on every row.
-
-    Args:
-        known: the past jobs.
-        settings: target, inputs, split, seed.
-        progress: told the share that is done.
-        validated: such rows where they are known already; None = they are made here.
-
-    Raises:
-        As `train_estimates`.
+    `settings.split` says; then the candidates are trained again on every row. `validated` are such rows where they are
+    known already.
     """
     watch = Stopwatch(progress, STEPS)
     fields = usable_fields(known.jobs, settings.fields, settings.mode)
@@ -391,11 +377,7 @@ class ErrorsAtFit:
 
 
 def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
-    """Return the errors of the validation rows that `train_estimator` chooses and calibrates on, found again.
-
-    Raises:
-        As `train_estimates`.
-    """
+    """Return the errors of the validation rows that `train_estimator` calibrates on, found again; raises as that."""
     fields = usable_fields(known.jobs, settings.fields, settings.mode)
     scale = fit_scale(known.target)
     logs = scale.to_log(known.target)

@@ -49,15 +49,10 @@ class Calibration:
 
 
 def calibrate(low: Floats, high: Floats, true: Floats, strata: Strata, units: Ints, nominal: float) -> Calibration:
-    """Return the margins that make [low, high] cover `nominal` of the rows of units that no model has seen.
+    """Return the margins that make [low, high] cover `nominal` (0-1) of the rows of units that no model has seen.
 
-    Args:
-        low: (n_rows,) log lower quantile of validation rows.
-        high: (n_rows,) log upper quantile.
-        true: (n_rows,) log values.
-        strata: what is calibrated apart.
-        units: (n_rows,) what the split keeps together.
-        nominal: coverage, 0-1.
+    Of validation rows (n_rows,): low and high are log quantiles, `true` log values, `units` what the split
+    keeps together.
 
     Source:
         Conformalised quantile regression (Romano, Patterson, Candès, NeurIPS 2019), equations 6 to 8; the strata are
@@ -215,13 +210,7 @@ def validate(
 ) -> Validated:
     """Return the candidates' quantiles of rows that they were not trained on.
 
-    Args:
-        jobs: the past jobs' rows.
-        past: their cells, log targets and units.
-        fields: submit-time fields in use.
-        settings: split and seed.
-        report: told the share that is done, 0-1.
-        beside: work that rests on no fold, done at the same time.
+    `report` is told the share that is done, 0-1; `beside` is work that rests on no fold, done at the same time.
     """
     from workprof.core.compiled import share_out  # noqa: PLC0415  numba
 
@@ -252,13 +241,7 @@ def validate_rows(
 ) -> tuple[Validated, ...]:
     """Return what candidates that are trained on some rows say of each of several other parts of the table.
 
-    Args:
-        jobs: the table.
-        past: its cells, log targets and units.
-        fields: submit-time fields in use.
-        seed: of the draws.
-        train: (n_train,) positions.
-        tests: (n_test,) positions each.
+    `train` are (n_train,) positions, `tests` (n_test,) each.
     """
     known = Past(take_cells(past.cells, train), past.targets[train], past.units[train])
     loaded = train_candidates(jobs.iloc[train], known, fields, seed)

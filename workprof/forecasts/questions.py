@@ -28,11 +28,7 @@ def _learned(_: Any) -> tuple[str, ...]:
 
 
 def followed(settings: ForecasterSettings) -> tuple[str, ...]:
-    """Return the columns that the profiles, the forecaster and the comparison of a feedback loop need.
-
-    Args:
-        settings: of the forecaster that the loop follows, its features named.
-    """
+    """Return the columns that the profiles, the forecaster and the comparison of a feedback loop need."""
     features = settings.classifier.profiles.features
     return (*FEATURE_SETS.get(features[0], features), *SUBMIT_FIELDS, *CLOCK, "duration_s", *TARGETS)
 

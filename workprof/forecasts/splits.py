@@ -51,16 +51,10 @@ class Fold:
 
 
 def make_folds(jobs: pd.DataFrame, split: str, n_folds: int = N_FOLDS, seed: int = 0) -> tuple[Fold, ...]:
-    """Return the folds of a split: each row is tested once; by time there is one fold.
+    """Return the folds of a split: each row is tested once; by time there is one fold, whatever `n_folds`.
 
     Rows without a value in the split's column count as a job or group of their own; rows without a time take no part in
     a split by time, and neither do rows that had not ended when the test begins.
-
-    Args:
-        jobs: the table, one row per job.
-        split: one of `SPLITS`.
-        n_folds: of the other splits than by time.
-        seed: of the draw.
 
     Raises:
         SettingsError: for an unknown split or fewer than two folds.
@@ -106,11 +100,8 @@ def _balanced(sizes: Ints, n_folds: int) -> Ints:
 def holdout(jobs: pd.DataFrame, split: str, share: float, seed: int = 0) -> Fold:
     """Return one fold that tests about `share` of the rows, drawn unit by unit; by time it is the usual last part.
 
-    Every unit has the same chance, whatever its size. (The folds of `make_folds` are balanced by size, so that any one
-    of them is no random draw: the first always holds the largest unit.)
-
-    Raises:
-        As `make_folds`.
+    Every unit has the same chance, whatever its size. (The folds of `make_folds`, which raises likewise, are balanced
+    by size, so that any one of them is no random draw: the first always holds the largest unit.)
     """
     if split == "by_time":
         return make_folds(jobs, split)[0]
@@ -125,8 +116,7 @@ def holdout(jobs: pd.DataFrame, split: str, share: float, seed: int = 0) -> Fold
 def units_of(jobs: pd.DataFrame, split: str) -> Ints:
     """Return (n_rows,) codes of what a split keeps together: rows, jobs, groups; by time a job where there is a name.
 
-    Raises:
-        ColumnMissing: when the table lacks the column that the split needs.
+    Raises ColumnMissing when the table lacks the column that the split needs.
     """
     if split == "random" or (split == "by_time" and "job_name" not in jobs.columns):
         return np.arange(len(jobs), dtype=np.int64)
@@ -142,8 +132,7 @@ def units_of(jobs: pd.DataFrame, split: str) -> Ints:
 def times_of(jobs: pd.DataFrame) -> Floats:
     """Return (n_rows,) s at which rows were submitted, or started where the table has no submission.
 
-    Raises:
-        ColumnMissing: when the table has neither.
+    Raises ColumnMissing when the table has neither.
     """
     column = next((name for name in TIMES if name in jobs.columns and bool(jobs[name].notna().any())), None)
     if column is None:
@@ -191,10 +180,7 @@ def drawn_holdout(jobs: pd.DataFrame, split: str, share: float, seed: int = 0) -
     """Return a fold that tests about `share` of the rows, drawn from all folds; by time the one there is.
 
     The folds are balanced by dealing out the largest jobs or groups first, so the first fold always tests the very
-    largest, and a model would never be trained on it.
-
-    Raises:
-        As `make_folds`.
+    largest, and a model would never be trained on it. Raises as `make_folds`.
     """
     folds = make_folds(jobs, split, max(2, round(1 / share)), seed)
     return folds[int(np.random.default_rng(seed).integers(len(folds)))]

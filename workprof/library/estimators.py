@@ -87,8 +87,7 @@ class ProfileClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: N803  scikit-learn's names
         """Find the profiles of (n_rows, n_columns).
 
-        Raises:
-            ValueError: for a setting that is out of bounds, or fewer than two rows.
+        Raises ValueError for a setting that is out of bounds, or fewer than two rows.
         """
         _chosen("scaler", self.scaler, SCALERS)
         _chosen("metric", self.metric, METRICS)
@@ -170,8 +169,7 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> Self:  # noqa: N803
         """Learn the profiles of rows.
 
-        Raises:
-            ValueError: for labels that are no classes, or a text in a column of numbers.
+        Raises ValueError for labels that are no classes, or a text in a column of numbers.
         """
         jobs = self._table(X, y, reset=True)
         labels = _one_per_row(y, len(jobs))
@@ -282,8 +280,7 @@ class RuntimeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
         """Learn from rows and what they took.
 
-        Raises:
-            ValueError: for a level that is none, or targets that are no numbers.
+        Raises ValueError for a level that is none, or targets that are no numbers.
         """
         levels = np.asarray(self.quantiles, dtype=np.float64)
         if levels.ndim != 1 or not len(levels) or not ((levels > 0) & (levels < 1)).all():

@@ -75,8 +75,7 @@ def source_of(argument: str, given: object) -> FieldSource:
 def sources_of(named: Mapping[str, Source | None], columns: Mapping[str, Source] | None) -> dict[str, FieldSource]:
     """Field -> source of the arguments of a call (None = not given), and of further columns.
 
-    Raises:
-        SettingsError: for a field that there is not, or an argument that names no column.
+    Raises SettingsError for a field that there is not, or an argument that names no column.
     """
     if columns is not None and not isinstance(columns, Mapping):
         raise SettingsError(f"columns is {columns!r}; give field = column, such as {{'user': 'owner'}}")
@@ -330,8 +329,7 @@ def plain_table(data: Given) -> pd.DataFrame:
 def refuse_few_features(jobs: Jobs, named: Sequence[str], mode: str) -> None:
     """Refuse a table of no published format of which hardly any number is known to be a feature.
 
-    Raises:
-        ColumnMissing: when at least half of the features are absent, and numbers are there that are no field.
+    Raises ColumnMissing when at least half of the features are absent, and numbers are there that are no field.
     """
     wanted, _ = expand_features(tuple(named) or default_features(mode))
     lacking = [name for name in wanted if name not in jobs.frame.columns]

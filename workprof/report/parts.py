@@ -22,11 +22,7 @@ LOOK_EVERY_S = 0.5
 def through_job(question: Bound[S, R], dataset: str, settings: S, progress: Progress) -> R:
     """Return the cached result, or start the job that makes it (or join the one that runs) and wait.
 
-    Args:
-        question: of a workbench.
-        dataset: content hash.
-        settings: of the question.
-        progress: told what the job tells; when it raises `Cancelled`, the job is stopped.
+    When `progress` raises `Cancelled`, the job is stopped.
 
     Raises:
         Cancelled: the job was stopped, here or elsewhere.

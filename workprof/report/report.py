@@ -46,12 +46,8 @@ def make_report(
 ) -> Report:
     """Return the report of a dataset; missing results are computed with the defaults of their page.
 
-    Args:
-        workbench: of the home.
-        dataset: name or hash.
-        chosen: names of sections, in any order; none = all that the dataset's kind can have.
-        note: printed under the title.
-        progress: told section by section; it may cancel.
+    `chosen` are names of sections in any order; none = all that the dataset's kind can have. The note stands under the
+    title; `progress` is told section by section, and may cancel.
 
     Raises:
         DatasetUnknown: names what there is.

@@ -114,12 +114,7 @@ STOPS: tuple[Stop, ...] = (
 
 
 def samples_of(workbench: Workbench, files: Mapping[str, Path]) -> dict[str, Dataset]:
-    """Return kind -> dataset of the samples that are loaded.
-
-    Args:
-        workbench: of the home.
-        files: kind -> sample file; those that are not installed are left out.
-    """
+    """Return kind -> dataset of the samples that are loaded; files that are not installed are left out."""
     loaded = {entry.hash: entry for entry in workbench.datasets()}
     hashes = {kind: _hash(path, path.stat().st_mtime_ns) for kind, path in files.items() if path.is_file()}
     return {kind: loaded[hashed] for kind, hashed in hashes.items() if hashed in loaded}
@@ -158,15 +153,9 @@ NEEDED: dict[str, tuple[str, Any]] = {
 
 
 def prepare(workbench: Workbench, samples: Mapping[str, Dataset], progress: Progress = silent) -> BuiltReport:
-    """Return the tour's report; afterwards every stop answers from what is kept.
+    """Return the tour's report; afterwards every stop answers from what is kept. The dataset of jobs is needed.
 
-    Args:
-        workbench: of the home.
-        samples: kind -> dataset; that of jobs is needed.
-        progress: told step by step; it may cancel.
-
-    Raises:
-        Cancelled: when `progress` raised it.
+    Raises Cancelled when `progress` raised it, which is told step by step.
     """
 
     def of_report(fraction: float | None, message: str) -> None:

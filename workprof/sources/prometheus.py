@@ -71,8 +71,7 @@ BATCH = 500
 def fetch(source: Source, state: State, place: Place) -> Fetched:
     """Series since the last refresh, with what is known of pods that went on.
 
-    Raises:
-        SourceUnreachable: when the server does not answer, or only in part; what came is kept for the next try.
+    Raises SourceUnreachable when the server does not answer, or only in part; what came is kept for the next try.
     """
     step = source.step_s
     first = state.until_s + step if state.until_s else math.ceil((place.now_s - source.since_s) / step) * step

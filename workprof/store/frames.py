@@ -33,8 +33,7 @@ CODE_BYTES = 4
 def resolved(entry: Entry, names: Sequence[str]) -> tuple[Column, ...]:
     """Return the columns of these names (fields or the trace's own), each once.
 
-    Raises:
-        ColumnMissing: names what there is.
+    Raises ColumnMissing, which names what there is.
     """
     result: dict[str, Column] = {}
     for name in names:
@@ -59,8 +58,7 @@ class Drawn:
 def refuse_large(entry: Entry, names: Sequence[str], limit_bytes: int, rows: int) -> None:
     """Refuse a frame of so many rows that alone takes more memory than there is to be.
 
-    Raises:
-        NotEnoughData: says how much, the limit, and what to do.
+    Raises NotEnoughData, which says how much, the limit, and what to do.
     """
     columns = resolved(entry, [name for name in names if name != ROW_ID])
     a_row = NUMBER_BYTES + sum(NUMBER_BYTES if column.numeric else CODE_BYTES for column in columns)
@@ -114,8 +112,7 @@ def frame(
 def page(cursor: duckdb.DuckDBPyConnection, entry: Entry, limit: int, offset: int) -> pd.DataFrame:
     """Return rows as stored, with `row_id` first and `finished` last.
 
-    Raises:
-        SettingsError: when the page is out of bounds.
+    Raises SettingsError when the page is out of bounds.
     """
     if not 0 <= limit <= LARGEST_PAGE or offset < 0:
         raise SettingsError(

@@ -196,8 +196,7 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables, 
     def detect(self, paths: Sequence[Path], options: IngestOptions | None = None) -> str:
         """Return the format that the files seem to have, read as the options say.
 
-        Raises:
-            TraceError: when it is none; names the formats.
+        Raises TraceError when it is none; names the formats.
         """
         return detect.detect([Path(path) for path in paths], options or IngestOptions())
 
@@ -330,8 +329,7 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables, 
     def resolve(self, dataset: str, names: Sequence[str]) -> tuple[str, ...]:
         """Return the stored names of columns given by field or by the trace's own name, each once.
 
-        Raises:
-            ColumnMissing: names what there is.
+        Raises ColumnMissing, which names what there is.
         """
         return tuple(column.name for column in frames.resolved(self._entry(dataset), names))
 
@@ -343,8 +341,7 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables, 
         Numbers are float64 with NaN for 'no value', texts are categories, rows are in `row_id` order. All rows, not
         only the finished ones, come with `finished` last.
 
-        Raises:
-            NotEnoughData: when they take more memory than `WORKPROF_MEMORY_LIMIT`.
+        Raises NotEnoughData when they take more memory than `WORKPROF_MEMORY_LIMIT`.
         """
         entry = self._entry(dataset)
         rows = entry.dataset.finished_rows if finished_only else entry.dataset.rows

@@ -24,8 +24,7 @@ STORED: dict[str, Question[Any, Any]] = {
 def question_of(step: str, settings: Any) -> tuple[Question[Any, Any], Any]:
     """The question that makes what a step stores, and its settings.
 
-    Raises:
-        KeyError: for a step that no question declares.
+    Raises KeyError for a step that no question declares.
     """
     question = STORED[step]
     if question.made_by is None:

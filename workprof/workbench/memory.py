@@ -266,8 +266,7 @@ class MemoryQuestions(ProfileQuestions):
             settings: of the verdict whose rows are meant.
             progress: told where the verdict is computed first.
 
-        Raises:
-            SettingsError: where no row fits, several do, or nothing is decided.
+        Raises SettingsError where no row fits, several do, or nothing is decided.
         """
         entry = self._jobs_of(dataset)
         self._store.refuse(DECIDE)
@@ -294,8 +293,7 @@ class MemoryQuestions(ProfileQuestions):
             rows: their keys, or parts of one that fit one decision.
             every: parts of a key mean all decisions that they fit.
 
-        Raises:
-            SettingsError: where none fits, or several do.
+        Raises SettingsError where none fits, or several do.
         """
         known = {one.row_key: one for one in self.decisions(dataset)}
         named = (rows,) if isinstance(rows, str) else rows

@@ -319,8 +319,7 @@ class Bound(Generic[S, R]):
             fit: settings of the clustering that the question rests on, where it does; None = the default one.
             more: what settles settings that are left open, where the question takes such.
 
-        Raises:
-            WrongKind: when the dataset holds something else than the question is about.
+        Raises WrongKind when the dataset holds something else than the question is about.
         """
         request = self._resolved(dataset, settings, fit, more)
         self._refuse(*request[:2])

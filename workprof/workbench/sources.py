@@ -53,8 +53,7 @@ class SourceQuestions(MemoryQuestions):
     def refresh(self, name: str, progress: Progress = silent, now_s: float | None = None) -> Refresh:
         """Bring a source's dataset up to date and return what changed.
 
-        Raises:
-            WorkprofError: when it cannot be reached or read; the last good state stays, and its history says why.
+        Raises WorkprofError when it cannot be reached or read; the last good state stays, and its history says why.
         """
         self._store.refuse(REFRESH)
         result = refresh(self._store, self.settings, self._source(name), progress, now_s)

@@ -17,23 +17,14 @@ from workprof.profiles.sweep import OPTICS_SWEEP_ROWS
 
 @dataclass(frozen=True)
 class Method:
-    """A method.
+    """A method."""
 
-    Attributes:
-        name: what it is about.
-        pages: where it is used.
-        what: what is computed.
-        ours: where ours differs from the published method.
-        sources: what to read.
-        limits: what it cannot do, or not yet.
-    """
-
-    name: str
-    pages: str
-    what: str
-    ours: str
-    sources: tuple[str, ...]
-    limits: tuple[str, ...]
+    name: str  # what it is about
+    pages: str  # where it is used
+    what: str  # what is computed
+    ours: str  # where ours differs from the published method
+    sources: tuple[str, ...]  # what to read
+    limits: tuple[str, ...]  # what it cannot do, or not yet
 
 
 EXTENDED = (
@@ -187,21 +178,13 @@ METHODS = (
 
 @dataclass(frozen=True)
 class Definition:
-    """A definition that has two modes, or that differs here.
+    """A definition that has two modes, or that differs here."""
 
-    Attributes:
-        topic: what is defined.
-        published: how it was published (faithful).
-        ours: how it is here (corrected).
-        numbers: what the difference makes.
-        source: of the numbers.
-    """
-
-    topic: str
-    published: str
-    ours: str
-    numbers: str
-    source: str
+    topic: str  # what is defined
+    published: str  # how it was published (faithful)
+    ours: str  # how it is here (corrected)
+    numbers: str  # what the difference makes
+    source: str  # of the numbers
 
 
 _POLARIS = "PolarisProfiler's notebooks"
@@ -373,12 +356,7 @@ class Field(Protocol):
 
 
 def format_table(formats: Iterable[Format], more: Mapping[str, str]) -> pd.DataFrame:
-    """Return one line per format.
-
-    Args:
-        formats: declared ones.
-        more: name -> what it is, for those that are read by code.
-    """
+    """Return one line per format, and per name of those that are read by code."""
     lines = [(one.name, one.title, ", ".join(one.required), ", ".join(one.finished)) for one in formats]
     lines += [(name, words, "", "") for name, words in more.items()]
     return pd.DataFrame(lines, columns=["format", "what it is", "columns it must have", "finished means"])

@@ -268,8 +268,7 @@ _BY_NAME = {term.name.lower(): term for term in TERMS}
 def meaning_of(name: str) -> str:
     """Return what a term means, whatever its case.
 
-    Raises:
-        SettingsError: for a term that the glossary lacks: a page must not promise help that is not there.
+    Raises SettingsError for a term that the glossary lacks: a page must not promise help that is not there.
     """
     term = _BY_NAME.get(name.lower())
     if term is None:

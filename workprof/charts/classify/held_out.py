@@ -18,13 +18,7 @@ ROOM = 1.5
 
 
 def held_out_scatter(held: HeldOut, target: str, run: int | None) -> Chart:
-    """Return the prediction of held-out runs against the fact, both on one logarithmic scale.
-
-    Args:
-        held: what was held out.
-        target: one of its quantities.
-        run: row id of the run that is ringed; None, or one that was not held out, rings none.
-    """
+    """Return the prediction of held-out runs against the fact on one logarithmic scale; `run`, a row id, is ringed."""
     one = held.compared[target]
     known = np.flatnonzero((one.actual > 0) & (one.point > 0))
     shown = known[np.unique(np.linspace(0, len(known) - 1, min(MOST_SHOWN, len(known))).astype(int))]

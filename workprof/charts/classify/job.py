@@ -42,11 +42,7 @@ TOP_THREE_AROUND_PX = 90
 def top_three(predictions: Predictions, row: int, threshold: float, naming: Naming) -> Chart:
     """Return the probabilities of the most likely classes of one job, the predicted one in colour.
 
-    Args:
-        predictions: of the classifier.
-        row: of the job.
-        threshold: smallest probability of an answer; 0 = none.
-        naming: of the profiles.
+    `threshold` is the smallest probability of an answer; 0 = none.
     """
     classes, shares = predictions.top[row].tolist(), predictions.top_probability[row].tolist()
     names = [naming.shown(profile) for profile in classes]
@@ -194,11 +190,7 @@ def estimate_rows(
 ) -> Chart:
     """Return the estimates of one job: point, middle half and interval per target, and the actual value.
 
-    Args:
-        estimates: target -> estimates.
-        row: of the job.
-        nominal: coverage that the intervals were calibrated for, 0-1.
-        actual: target -> what the job really needed, where it has run.
+    `nominal` is the coverage that the intervals were calibrated for, 0-1; `actual` what a job that has run needed.
     """
     table = _estimates_table(estimates, row, actual or {})
     lines: list[Any] = [line for _, line in table.iterrows()]
@@ -340,11 +332,7 @@ class Batch:
 def predictions_table(jobs: pd.DataFrame, forecasts: Forecasts, naming: Naming, first_row: int = 1) -> pd.DataFrame:
     """Return one line per job: its fields, the answer or the reason why there is none, the top three, the estimates.
 
-    Args:
-        jobs: as read, in the order of the answers.
-        forecasts: of the forecaster.
-        naming: of the profiles.
-        first_row: number of the first job in its file, counted from 1.
+    `first_row` is the number of the first job in its file, from 1.
     """
     profiles = forecasts.profiles
     rows = range(len(profiles))
@@ -371,11 +359,7 @@ def past_jobs_table(
 ) -> pd.DataFrame:
     """Return the past jobs that weigh most, the heaviest first, with their numbers as people read them.
 
-    Args:
-        past: their rows, in the order of `nearest`.
-        nearest: their weights.
-        profiles: row id -> profile, where it has one.
-        naming: of the profiles.
+    `past` are their rows in the order of `nearest`; `profiles` are by row id.
     """
     table = past.drop(columns=[name for name in past.columns if name.endswith("time_s")])
     for name in table.columns:

@@ -135,12 +135,7 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
     """Return the confusion matrix of one split, the classes with the most errors first.
 
     Colour is the share of an actual class's runs that are predicted as another one; 0 is the page's own ground. What
-    is right, on the diagonal, is grey.
-
-    Args:
-        scores: of the split.
-        naming: of the profiles.
-        shown_as: 'row %' or 'rows': the number in each cell.
+    is right, on the diagonal, is grey. The cells hold `shown_as`, 'row %' or 'rows'.
     """
     order = _most_errors_first(scores.confusion)
     drawn = order[:MOST_CLASSES]

@@ -35,11 +35,7 @@ def zoom_end_gb(result: Assessment) -> float:
 
 
 def task_boxes(result: Assessment, end_gb: float = 0.0) -> Chart:
-    """Return a box per task, the one that wastes most first, with its request as a line.
-
-    Args:
-        result: the assessment.
-        end_gb: where the axis ends; 0 = it shows everything.
+    """Return a box per task, the one that wastes most first, with its request as a line; an axis to 0 shows everything.
 
     Source: the load-aware provisioning thesis, Figure 12.
     """

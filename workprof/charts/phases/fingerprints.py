@@ -175,9 +175,7 @@ MOST_OVERLAID = 4
 def overlay_chart(result: AlignedRuns, counters: tuple[str, ...] = ()) -> Chart:
     """Return two runs drawn over each other, the second one moved to the times of the first that it goes with.
 
-    Args:
-        result: two runs, aligned.
-        counters: that are drawn, as far as both have them; () = those with the largest lasting changes in the first.
+    Without `counters` those with the largest lasting changes in the first are drawn.
     """
     names = tuple(name for name in counters if name in result.counters) or result.counters[:MOST_OVERLAID]
     places = [result.counters.index(name) for name in names]

@@ -55,12 +55,8 @@ def fingerprints(
 ) -> Chart:
     """Return one row per profile, alike ones beside each other: cells, then runs, duration and share of memory used.
 
-    Args:
-        fit: the clustering.
-        names: of its profiles.
-        used: label -> memory used over memory requested, weighted by time; empty where a trace does not say.
-        selected: label of the profile that is outlined; None = none.
-        narrow: for a phone: cells alone, shorter names.
+    `used` is memory used over memory requested by label, weighted by time; empty where a trace does not say. The label
+    `selected` is outlined. `narrow` is for a phone: cells alone, shorter names.
     """
     table = _table(fit, names, used)
     features = list(fit.features) if len(table) else []

@@ -34,21 +34,13 @@ _OUTLINES, _IDS = ("l", "b"), ("r", "p", "h")
 
 @dataclass(frozen=True)
 class Selection:
-    """How rows were chosen; rows in any outline, any of `rows` and all of `profiles` belong to it.
+    """How rows were chosen; rows in any outline, any of `rows` and all of `profiles` belong to it."""
 
-    Attributes:
-        lassos: polygons, each x1, y1, x2, y2 ... in coordinates of the map.
-        boxes: x0, y0, x1, y1 each.
-        rows: row ids that were clicked one by one.
-        profiles: labels, chosen from the list.
-        hidden: labels that the outlines leave out: they were switched off in the legend.
-    """
-
-    lassos: tuple[tuple[float, ...], ...] = ()
-    boxes: tuple[tuple[float, ...], ...] = ()
-    rows: tuple[int, ...] = ()
-    profiles: tuple[int, ...] = ()
-    hidden: tuple[int, ...] = ()
+    lassos: tuple[tuple[float, ...], ...] = ()  # polygons, each x1, y1, x2, y2 ... in coordinates of the map
+    boxes: tuple[tuple[float, ...], ...] = ()  # x0, y0, x1, y1 each
+    rows: tuple[int, ...] = ()  # row ids that were clicked one by one
+    profiles: tuple[int, ...] = ()  # labels, chosen from the list
+    hidden: tuple[int, ...] = ()  # labels that the outlines leave out: they were switched off in the legend
 
     def text(self) -> str:
         """Return the selection as the address holds it; '' = nothing is selected."""
@@ -75,10 +67,7 @@ def read_selection(text: str) -> Selection | None:
 def drawn_selection(event: Mapping[str, Any], fit: ProfileFit, drawn: NDArray[np.int64]) -> Selection:
     """Return what a drawing on the map chose.
 
-    Args:
-        event: the chart's selection: 'points' (with row ids as customdata), 'lasso' and 'box'.
-        fit: the clustering.
-        drawn: positions of the rows that the map draws.
+    `event` has 'points' (with row ids as customdata), 'lasso' and 'box'; `drawn` are the positions of the map's rows.
     """
     picked = [_row_id(point) for point in event.get("points", ()) if point.get("customdata") is not None]
     lassos = tuple(_rounded(_simplified(_corners(lasso))) for lasso in event.get("lasso", ()))
@@ -167,13 +156,9 @@ def profile_map(
     most_points: int = MOST_POINTS,
     selection: Selection | None = None,
 ) -> Chart:
-    """Return a scatter of at most about `most_points` rows, stratified by profile; customdata holds the row ids.
+    """Return a scatter of about `most_points` rows, stratified by profile; customdata holds the row ids.
 
-    Args:
-        fit: the clustering.
-        names: of its profiles.
-        most_points: about how many rows are drawn.
-        selection: is outlined, and the rows outside it are faint; None = the map as it is.
+    A selection is outlined, and the rows outside it are faint.
     """
     shown = stratified(fit.labels, most_points)
     labels, xy, row_ids = fit.labels[shown], fit.map_xy[shown], fit.row_ids[shown]
@@ -256,8 +241,7 @@ def _range(values: NDArray[np.float64]) -> list[float]:
 def shifts(places: Points) -> list[int]:
     """Return how many pixels up each label goes, so that none covers one before it, on a phone either.
 
-    Args:
-        places: (n, 2) as shares of the map's width and height; the first labels move least.
+    Places are (n, 2) shares of the map's width and height; the first labels move least.
     """
     placed: list[tuple[float, float]] = []
     result = []

@@ -190,11 +190,7 @@ class FinishedJobs:
 
 
 def refit(frames: Mapping[str, pd.DataFrame], settings: RefitSettings, progress: Progress = silent) -> Refit:
-    """Everything made anew from `frames["jobs"]`.
-
-    Raises:
-        As `fit_profiles` and `train_forecaster`.
-    """
+    """Everything made anew from `frames["jobs"]`; raises as `fit_profiles` and `train_forecaster`."""
     jobs, learned = frames["jobs"], settings.forecaster
     profiles = fit_profiles(frames, learned.classifier.profiles, part_of(progress, 0.0, FIT_SHARE))
     labels = dict(zip(profiles.row_ids.tolist(), profiles.labels.tolist(), strict=True))

@@ -174,8 +174,7 @@ class RecordingFile:
             run: of every row.
             append: keep the runs that the file holds already; it is replaced otherwise.
 
-        Raises:
-            SettingsError: when it cannot be written there.
+        Raises SettingsError when it cannot be written there.
         """
         self.path = checked_output(path, (".csv",))
         self.partial = path.with_name(path.name + PARTIAL)
