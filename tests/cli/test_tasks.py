@@ -1,6 +1,6 @@
 """What somebody comes to do with a shell and a service, each in the words in which they would ask for it.
 
-Those of the library are in `tests/library`; a pull from Postgres is in `tests/pull/test_engines`.
+Those of the library are in `tests/library/test_tasks`.
 """
 
 import csv
@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,8 +20,9 @@ import pandas as pd
 import pytest
 
 from tests.campaign.test_campaign import kill_when, written
-from tests.command_line import run_here
+from tests.command_line import run_here, run_process
 from tests.memory.test_verdict import jobs
+from tests.pull.servers import fill, postgres
 from tests.service.running import serving
 
 pytestmark = pytest.mark.slow
@@ -171,3 +173,48 @@ def test_a_slurm_snippet_with_an_advice_that_shows_on_the_sample(tmp_path):
     command = [lua, "submit.lua", "job_submit.lua", row["user"], row["task_name"], str(asked)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
     assert int(done.stdout) == -(-float(row["size_bytes"]) // 2**20)
+
+
+def test_a_pull_from_postgres_to_what_to_request(tmp_path):
+    home, table = tmp_path / "home", jobs(3).drop(columns="finished")
+    with postgres() as address:
+        fill(address, {"runs": table})
+        pulled = run_here("pull", "--from", address, "--table", "runs", "--as", "hpc", "--json", home=home)
+    assert pulled.status == 0, pulled.err
+    assert pulled.json["ingest"]["rows"] == len(table)
+    table.to_csv(tmp_path / "runs.csv", index=False)
+    rows = [run_here("memory", "export", "hpc", "--to", "csv", "-o", "-", home=home)]
+    rows.append(run_here("size", tmp_path / "runs.csv", home=home))
+    told = [[one for one in csv.DictReader(io.StringIO(one.out)) if one["resource"] == "memory"] for one in rows]
+    assert [(one["user"], one["task_name"], one["action"]) for one in told[0]] == [
+        (one["user"], one["task_name"], one["action"]) for one in told[1]
+    ]
+    assert "lower" in {one["action"] for one in told[0]}
+
+
+def test_a_nightly_refresh_after_which_the_service_tells_new_sizes(tmp_path):
+    home, folder, lines = tmp_path / "home", tmp_path / "accounting", sacct(480).splitlines(keepends=True)
+    folder.mkdir()
+    (folder / "week1.txt").write_text("".join(lines[:481]), encoding="utf-8")
+    assert run_here("source", "add", "cluster", "--from", "files", "--path", folder, home=home).status == 0
+    assert run_process("refresh", "--wait", 60, home=home).status == 0
+    with serving(home, "--dataset", "cluster", ready="/healthz") as client:
+        body = {"user": "ann", "task_name": "align", "requested_memory_gb": 64}
+
+        def told():
+            while (answer := client.post("/v1/size", json=body)).status_code == 503:
+                pass
+            return answer.json()
+
+        first = told()
+        raised = [line.replace("align", "fresh") for line in lines[481:]]
+        (folder / "week2.txt").write_text("".join([lines[0], *raised]), encoding="utf-8")
+        night = run_process("refresh", "--wait", 60, "--json", home=home)
+        assert night.status == 0, night.err
+        assert night.json["refreshes"][0]["new"] == 240
+        end = time.monotonic() + 120
+        while told()["model"] == first["model"] and time.monotonic() < end:
+            time.sleep(0.2)
+        assert told()["model"]["rows"] == 2 * first["model"]["rows"]
+        body["task_name"] = "fresh"
+        assert told()["action"] == "lower"

@@ -94,19 +94,6 @@ def test_pickles_are_not_read(fitted, tmp_path):
         wp.Forecaster.load(path)
 
 
-def test_new_jobs_are_mapped_as_the_training_ones_were(many, said):
-    names = {"user": "owner", "task_name": "step", "requested_memory_bytes": "asked_gb"}
-    renamed = many.rename(columns=names).assign(asked_gb=many["requested_memory_bytes"] / 1e9)
-    columns = {"user": "owner", "task_name": "step", "requested_memory_bytes": ("asked_gb", "GB")}
-    own = wp.Forecaster(renamed.head(450), columns=columns, settings=SETTINGS)
-    new = renamed.tail(50)[["job_name", *names.values()]]
-    found = own.predict(new)
-    assert np.allclose(found.forecasts.profiles.probabilities, said.forecasts.profiles.probabilities, atol=1e-9)
-    asked = found.jobs["requested_memory_bytes"].to_numpy(dtype=float)
-    assert asked == pytest.approx(many.tail(50)["requested_memory_bytes"].to_numpy(dtype=float))
-    assert own.explain(new.head(4)).to_shap().feature_names[0] in {*names.values(), "job_name"}
-
-
 def test_columns_that_are_not_used_are_told(fitted, many):
     told = fitted.predict(many.tail(3)[NEW].assign(colour="red"))
     assert any(note.startswith("New jobs: Not used, as they are no field: colour") for note in told.notes)
@@ -122,14 +109,3 @@ def test_it_explains_new_jobs_with_one_matrix_for_shap(fitted, said, many):
     assert shown.values.shape == (50, len(found.fields))
     assert found.additive
     assert len(found.figure().data) == len(found.fields)
-
-
-@pytest.mark.filterwarnings("ignore")  # of the drawing library
-def test_shap_draws_a_beeswarm_of_two_hundred_jobs(fitted, many, monkeypatch):
-    import shap
-
-    monkeypatch.setenv("MPLBACKEND", "Agg")
-    explained = fitted.explain(many.head(200)[NEW])
-    axes = shap.plots.beeswarm(explained.to_shap(), show=False)
-    assert set(explained.fields) <= {label.get_text() for label in axes.get_yticklabels()}
-    assert explained.figure().layout.yaxis.ticktext

@@ -6,6 +6,7 @@ import pwd
 import shutil
 import socket
 import subprocess
+import tempfile
 from pathlib import Path
 
 
@@ -36,18 +37,21 @@ def _free_port():
 
 
 @contextlib.contextmanager
-def postgres(folder):
+def postgres():
     """Yield the address of a fresh Postgres server; root starts it as `nobody`, for Postgres refuses root."""
     tools = {name: _tool(name) for name in ("initdb", "pg_ctl")}
-    folder.mkdir()
-    options = {}
-    if os.geteuid() == 0:
-        nobody = pwd.getpwnam("nobody")
-        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-        for parent in folder.parents:  # pytest closes its folders to other users
-            if parent.owner() == "root" and not parent.stat().st_mode & 1 and "pytest" in str(parent):
-                parent.chmod(0o711)
-        options = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    with tempfile.TemporaryDirectory(prefix="workprof-postgres-") as place:  # pytest closes its folders to other users
+        options = {}
+        if os.geteuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            os.chown(place, nobody.pw_uid, nobody.pw_gid)
+            options = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        with _started(Path(place), tools, options) as address:
+            yield address
+
+
+@contextlib.contextmanager
+def _started(folder, tools, options):
     data, port = folder / "data", _free_port()
 
     def run(*command):
@@ -63,3 +67,20 @@ def postgres(folder):
         yield f"postgres://tester@127.0.0.1:{port}/postgres"
     finally:
         run(tools["pg_ctl"], "-D", data, "-m", "immediate", "stop")
+
+
+def fill(address, tables):
+    """Make each frame a table of a Postgres server."""
+    import psycopg
+
+    with psycopg.connect(address) as connection, connection.cursor() as cursor:
+        for name, frame in tables.items():
+            kinds = [
+                "double precision" if kind.kind == "f" else "bigint" if kind.kind == "i" else "text"
+                for kind in frame.dtypes
+            ]
+            columns = ", ".join(f'"{column}" {kind}' for column, kind in zip(frame, kinds, strict=True))
+            cursor.execute(f"CREATE TABLE {name} ({columns})")
+            with cursor.copy(f"COPY {name} FROM STDIN") as copy:
+                for row in frame.astype(object).where(frame.notna(), None).itertuples(index=False):
+                    copy.write_row(row)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.command_line import run_here
 from tests.pull.planted import mapping_file, parts, runs
-from tests.pull.servers import java, postgres
+from tests.pull.servers import fill, java, postgres
 
 pytestmark = [pytest.mark.soak, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")]
 
@@ -45,30 +45,14 @@ def places(tables, tmp_path_factory):
         frame.iloc[:half].to_parquet(folder / name / "0.parquet", index=False)
         frame.iloc[half:].to_parquet(folder / name / "1.parquet", index=False)
     named = {name: name for name in tables}
-    with postgres(folder / "postgres") as address:
-        _fill(address, tables)
+    with postgres() as address:
+        fill(address, tables)
         yield {
             "duckdb": (str(folder / "trace.duckdb"), named),
             "parquet": (files["runs"], files),
             "postgres": (address, named),
             "spark": ("spark:local[2]", files),
         }
-
-
-def _fill(address, tables):
-    import psycopg
-
-    with psycopg.connect(address) as connection, connection.cursor() as cursor:
-        for name, frame in tables.items():
-            kinds = [
-                "double precision" if kind.kind == "f" else "bigint" if kind.kind == "i" else "text"
-                for kind in frame.dtypes
-            ]
-            columns = ", ".join(f'"{column}" {kind}' for column, kind in zip(frame, kinds, strict=True))
-            cursor.execute(f"CREATE TABLE {name} ({columns})")
-            with cursor.copy(f"COPY {name} FROM STDIN") as copy:
-                for row in frame.astype(object).where(frame.notna(), None).itertuples(index=False):
-                    copy.write_row(row)
 
 
 def pulled(places, engine, question, folder):

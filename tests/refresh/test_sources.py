@@ -3,6 +3,7 @@
 import http.server
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,9 +14,10 @@ import duckdb
 import pytest
 
 from tests.command_line import run_here
+from tests.formats.one_of_each import FILES
 from tests.refresh.conftest import rows_of
 from tests.refresh.planted import BEGIN, jobs, pods, prometheus, sacct
-from workprof.core.errors import HomeBusy, SettingsError
+from workprof.core.errors import HomeBusy, SettingsError, WorkprofError
 from workprof.sources.source import Credentials, Source, seconds_of, secret
 from workprof.store.reports import IngestOptions
 
@@ -84,6 +86,47 @@ def test_files_that_are_new_or_grew_are_read_and_the_dataset_is_what_they_hold(b
     with pytest.raises(Exception, match="no file is there"):
         bench.refresh("all")
     assert bench.dataset("all").rows == 45
+
+
+def test_files_of_one_format_are_one_dataset_and_a_run_told_again_counts_once(bench, tmp_path):
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    table(folder / "a.csv", range(30))
+    table(folder / "b.csv", range(20, 50))
+    with (folder / "b.csv").open("a") as file:
+        file.write("j90,align,soon,60,1\n")
+    shutil.copy(folder / "a.csv", folder / "a2.csv")
+    bench.add_source(Source(name="all", kind="files", address=str(folder / "*.csv")))
+    told = bench.refresh("all")
+    assert (told.rows, told.new, told.rejected) == (50, 50, 1)
+    report = bench.ingest_report("all")
+    assert next(one.count for one in report.checks if one.name == "told again") == 10
+    assert (report.rows, report.rows_read, report.rejected) == (50, 51, 1)
+    table(tmp_path / "once.csv", range(50))
+    bench.ingest(tmp_path / "once.csv", IngestOptions(name="once"))
+    assert rows_of(bench, "all") == rows_of(bench, "once")
+    assert not bench.refresh("all").dataset
+    (folder / "c.csv").write_text(
+        "job_name,task_name,start_time_s,duration_s,peak_memory_bytes\nj3,sort,1700000003,9,7\n"
+    )
+    changed = bench.refresh("all")
+    assert (changed.rows, changed.new, changed.changed) == (50, 0, 1)
+
+
+def test_files_of_two_formats_or_units_change_nothing(bench, tmp_path):
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    table(folder / "a.csv", range(30))
+    bench.add_source(Source(name="all", kind="files", address=str(folder)))
+    assert bench.refresh("all").rows == 30
+    (folder / "b.csv").write_bytes(FILES["sacct"].content)
+    with pytest.raises(WorkprofError, match=r"have one format, and a\.csv is generic, b\.csv is slurm"):
+        bench.refresh("all")
+    (folder / "b.csv").write_text("job_name,task_name,start_time_s,duration_s,peak_memory_bytes,shelf\nj1,a,3,1,2,7\n")
+    (folder / "c.csv").write_text("job_name,task_name,start_time_s,duration_s,peak_memory_bytes,shelf\nj2,a,3,1,2,n7\n")
+    with pytest.raises(WorkprofError, match=r"column 'shelf' held numbers and holds texts"):
+        bench.refresh("all")
+    assert bench.dataset("all").rows == 30
 
 
 def test_a_table_of_an_engine_is_pulled_again(bench, tmp_path):

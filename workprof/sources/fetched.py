@@ -41,5 +41,5 @@ class Fetched:
 
 
 def reading(files: Sequence[Path], options: IngestOptions) -> Load:
-    """What reads these files, as an ingest does."""
-    return lambda store, progress: store.ingest(files, options, progress)
+    """What reads these files, each as an ingest does."""
+    return lambda store, progress: store.ingest_all(files, options, progress)

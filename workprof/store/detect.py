@@ -65,6 +65,11 @@ def detect(paths: Sequence[Path], options: IngestOptions) -> str:
     raise TraceError(f"{paths[0].name}: the format is not clear; name it with --format: one of {', '.join(NAMES)}")
 
 
+def belong_together(paths: Sequence[Path], options: IngestOptions) -> bool:
+    """Whether one ingest takes all these files: raw tables, or files that one reader makes one table of."""
+    return len(paths) == 1 or looks_like_tables(paths) or bool(_read_by(paths, options))
+
+
 def _refuse_other_tools(path: Path, options: IngestOptions) -> None:
     """Refuse what a well-known tool writes that is no trace, unless somebody says which column is which.
 

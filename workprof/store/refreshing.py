@@ -135,18 +135,27 @@ def _together(
     Raises TraceError where one means something else than it did.
     """
     new, stays = after
-    known = {column.name: column for column in before.columns}
+    known = together(before.columns, new, before.dataset.name)[len(new) :]
+    if not known:
+        return tuple(new)
+    filled = one(cursor, f"SELECT {', '.join(f'count({quoted(each.name)})' for each in known)} FROM {stays}")
+    return (*new, *(column for column, count in zip(known, filled, strict=True) if count))
+
+
+def together(before: Sequence[Column], new: Sequence[Column], name: str) -> tuple[Column, ...]:
+    """The new columns of a source, then the old ones beside them.
+
+    Raises TraceError where one means something else than it did.
+    """
+    known = {column.name: column for column in before}
     for column in new:
         other = known.pop(column.name, column)
         if (other.numeric, other.unit) != (column.numeric, column.unit):
             raise TraceError(
-                f"source {before.dataset.name}: column {column.name!r} held {_kind(other)} and holds {_kind(column)} "
+                f"source {name}: column {column.name!r} held {_kind(other)} and holds {_kind(column)} "
                 f"now; nothing was changed. Mend the source, or add it anew under another name"
             )
-    if not known:
-        return tuple(new)
-    filled = one(cursor, f"SELECT {', '.join(f'count({quoted(each)})' for each in known)} FROM {stays}")
-    return (*new, *(column for column, count in zip(known.values(), filled, strict=True) if count))
+    return (*new, *known.values())
 
 
 def _kind(column: Column) -> str:

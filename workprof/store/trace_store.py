@@ -30,6 +30,7 @@ from workprof.store import (
     documents,
     frames,
     ingest,
+    joining,
     outputs,
     proposal,
     refreshing,
@@ -151,6 +152,17 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables, 
             Cancelled: when `progress` raised it; nothing is kept.
         """
         return ingest.ingest(self._database, [Path(path) for path in paths], options, progress, upstream)
+
+    def ingest_all(self, paths: Sequence[Path], options: IngestOptions, progress: Progress) -> IngestReport:
+        """Load files as one dataset: together where one ingest takes them, else one by one; raises as `ingest`."""
+        if detect.belong_together(paths, options):
+            return self.ingest(paths, options, progress)
+        parts = {}
+        for at, path in enumerate(paths):
+            report = self.ingest([path], replace(options, name=""))
+            parts[report.hash] = (self._entry(report.hash), report)  # the same content counts once
+            progress((at + 1) / len(paths), f"read {path.name}")
+        return joining.join(self._database, [*parts.values()])
 
     def take_in(self, name: str, incoming: Incoming | None, state: object, begun: Refresh) -> Refresh:
         """Let what a refresh brought replace and join the rows of a source's dataset; None = nothing new came.

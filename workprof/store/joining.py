@@ -1,0 +1,90 @@
+"""Several files of one kind as one dataset: a run that a later file tells of again stands there once, as told last."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+from workprof.core.errors import TraceError
+from workprof.store import catalogue
+from workprof.store.catalogue import REJECTS, ROWS, Entry, one
+from workprof.store.compile import FLAGS, STILL_RUNNING
+from workprof.store.connection import Database, quoted
+from workprof.store.refreshing import IDENTITY, START, together
+from workprof.store.reports import Check, Column, IngestReport
+
+FILE = "workprof_file"
+
+
+def join(database: Database, parts: Sequence[tuple[Entry, IngestReport]]) -> IngestReport:
+    """Make one dataset of those of several files, the latest last, and return its report.
+
+    A run is known by its cluster, namespace, name, container and start. Rows of a table without names or starts all
+    stay.
+
+    Raises TraceError for files of several kinds, or a column that means something else in one of them.
+    """
+    (first, _), *others = parts
+    formats = {entry.dataset.format: entry.dataset.origin for entry, _ in parts}
+    if len(formats) > 1:
+        told = ", ".join(f"{origin} is {name}" for name, origin in formats.items())
+        raise TraceError(f"files of one source have one format, and {told}; give a narrower --path")
+    columns: tuple[Column, ...] = first.columns
+    for entry, _ in others:
+        columns = together(columns, entry.columns, entry.dataset.origin)
+    hashed = hashlib.md5(" ".join(entry.dataset.hash for entry, _ in parts).encode(), usedforsecurity=False).hexdigest()
+    with database.writing(), database.transaction() as cursor:
+        every = " UNION ALL BY NAME ".join(
+            f"SELECT *, {at} AS {FILE} FROM {entry.relation}" for at, (entry, _) in enumerate(parts)
+        )
+        cursor.execute(
+            f"CREATE TABLE {quoted(ROWS + hashed)} AS SELECT * EXCLUDE {FILE} FROM ({_latest(every, columns)})"
+        )
+        every = " UNION ALL ".join(f"SELECT * FROM {quoted(entry.rejects)}" for entry, _ in parts)
+        cursor.execute(f"CREATE TABLE {quoted(REJECTS + hashed)} AS {every}")
+        (rows,) = one(cursor, f"SELECT count(*) FROM {quoted(ROWS + hashed)}")
+        report = _report(hashed, int(rows), [told for _, told in parts])
+        dataset = replace(first.dataset, name=hashed, hash=hashed, rows=report.rows)
+        catalogue.insert(cursor, dataset, columns, first.aliases, report, input_bytes=0)
+    return report
+
+
+def _latest(every: str, columns: Sequence[Column]) -> str:
+    """SQL: the rows of which no later file tells: of the same start, or of any where this one had not ended."""
+    names = {column.name for column in columns}
+    keys = ", ".join(quoted(name) for name in IDENTITY if name in names)
+    if not {"job_name", START} <= names:
+        return every
+    return (
+        f"SELECT * FROM ({every}) QUALIFY {FILE} = max({FILE}) OVER (PARTITION BY {keys}, {START}) AND "
+        f"({FILE} = max({FILE}) OVER (PARTITION BY {keys}) OR NOT ({START} IS NULL OR ({FLAGS} & {STILL_RUNNING}) > 0))"
+    )
+
+
+def _report(hashed: str, rows: int, told: Sequence[IngestReport]) -> IngestReport:
+    found: dict[str, list[Check]] = {}
+    for one_file in told:
+        for check in one_file.checks:
+            found.setdefault(check.name, []).append(check)
+    checks = [
+        replace(own[-1], count=sum(check.count for check in own), message=f"in {len(own)} files; {own[-1].message}")
+        if len(own) > 1
+        else own[0]
+        for own in found.values()
+    ]
+    again = sum(one_file.rows for one_file in told) - rows
+    if again:
+        message = f"{again:,} runs of which a later file tells again stand here as it tells them"
+        checks.append(Check("told again", "info", again, message))
+    return replace(
+        told[-1],
+        dataset=hashed,
+        hash=hashed,
+        rows=rows,
+        rows_read=sum(one_file.rows_read for one_file in told),
+        rejected=sum(one_file.rejected for one_file in told),
+        lost=sum(one_file.lost for one_file in told),
+        seconds=sum(one_file.seconds for one_file in told),
+        checks=tuple(checks),
+    )
