@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from workprof.core.errors import TraceError
+from workprof.core.roles import IMPORT
 from workprof.store import catalogue
 from workprof.store.catalogue import REJECTS, ROWS, Entry, one
 from workprof.store.compile import FLAGS, STILL_RUNNING
@@ -34,7 +35,7 @@ def join(database: Database, parts: Sequence[tuple[Entry, IngestReport]]) -> Ing
     for entry, _ in others:
         columns = together(columns, entry.columns, entry.dataset.origin)
     hashed = hashlib.md5(" ".join(entry.dataset.hash for entry, _ in parts).encode(), usedforsecurity=False).hexdigest()
-    with database.writing(), database.transaction() as cursor:
+    with database.writing(IMPORT, hashed), database.transaction() as cursor:
         every = " UNION ALL BY NAME ".join(
             f"SELECT *, {at} AS {FILE} FROM {entry.relation}" for at, (entry, _) in enumerate(parts)
         )
