@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 
 from pages import _shell
 from pages._frame import datasets
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._home import over_time, views
+from pages._home import over_time, since, views
 from pages._parts import figures
 from pages._tour import stops
+from workprof.answers.home import as_of_words
 from workprof.answers.over_time import judged_sentence, memory_sentence, row_names
 from workprof.charts.home import home_headlines, overview_sentence, unended_words
 from workprof.charts.text import markdown_text
+from workprof.memory.realised import CLOCK
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS
@@ -61,7 +65,9 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
     with outcome:
         sentence = overview_sentence(dataset, columns, counts) if result is None else memory_sentence(result)
         figures.headline(markdown_text(sentence, 400))
-        scale = () if result is None else (judged_sentence(result, counts.runs, counts.users),)
+        newest = max((one.maximum for one in columns if one.column.name in CLOCK and one.maximum > 0), default=0.0)
+        scale = [] if result is None else [judged_sentence(result, counts.runs, counts.users)]
+        scale += [as_of_words(newest, time.time())] if newest else []
         st.caption(markdown_text(" ".join((*scale, *unended_words(counts))), 600))
     with row:
         verdict = views.verdict(visit, dataset)
@@ -74,6 +80,8 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
         with left:
             over_time.chart(result, names)
         over_time.cell(visit, dataset, result, names)
+    if settings is not None:
+        since.show(visit, dataset, settings.by)
     views.next_steps(visit, dataset, result, names, verdict)
     views.more(visit, dataset, fit)
 

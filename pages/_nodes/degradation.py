@@ -12,7 +12,6 @@ from workprof.answers.degradation import (
     detection_figures,
     detectors_table,
     doubts,
-    flagged_now,
     runs_table,
     trust_sentence,
 )
@@ -27,7 +26,7 @@ from workprof.charts.nodes.degradation import (
 )
 from workprof.charts.text import counted, markdown_text
 from workprof.formats.measured import BENCHMARKS
-from workprof.nodes.detection import DegradationSettings, Detection
+from workprof.nodes.detection import DegradationSettings, Detection, flagged_now
 from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.questions import DETECT
 from workprof.nodes.selection import RankSettings

@@ -19,7 +19,6 @@ from workprof.answers.degradation import (
     detection_figures,
     detectors_table,
     doubts,
-    flagged_now,
     runs_table,
     trust_sentence,
 )
@@ -60,6 +59,7 @@ from workprof.charts.nodes.ranking import BEST, DEGRADED, aspect_lines, ranked_b
 from workprof.charts.theme import readable
 from workprof.core.progress import silent
 from workprof.nodes.advice import AdviceSettings, advise
+from workprof.nodes.detection import flagged_now
 from workprof.nodes.groups import GroupSettings, group_nodes
 from workprof.nodes.ranking import per_price, rank_nodes
 from workprof.nodes.runtime_factors import MachineScores

@@ -22,6 +22,7 @@ LINES = {
     "durations": ("durations", "small", "--by", "user"),
     "size": ("size", "nowhere.csv"),
     "compare": ("compare", "small", "nothing"),
+    "changes": ("changes", "small"),
     "report": ("report", "nothing", "-o", "{folder}/report.html"),
     "record": ("record", "--interval", "-1", "true"),
     "synth": ("synth", "pai", "--rows", "500", "-o", "{folder}/made.parquet"),

@@ -42,6 +42,8 @@ ASKED = {
     "memory-replay": "memory replay jobs",
     "memory-plan": "memory plan jobs",
     "compare": "compare jobs?period=..45 jobs?period=45..",
+    "changes": "changes jobs",
+    "memory-realised": "memory realised jobs --since 57",
     "memory-decisions": "memory decisions jobs",
     "memory-rollup": "memory rollup jobs",
     "memory-fact": "memory fact jobs --column gpu_usage_percent",

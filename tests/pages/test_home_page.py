@@ -6,6 +6,7 @@ import pytest
 
 from pages._frame.visit import SAMPLES
 from tests.pages.conftest import SAMPLE, problems
+from workprof.answers.changes import changes_sentence, worse_words
 from workprof.answers.home import deeds
 from workprof.answers.ledger import first_findings, ledger_sentence
 from workprof.answers.over_time import (
@@ -100,9 +101,11 @@ def test_the_first_screen_is_answer_four_figures_and_the_chart(app, loaded, hous
     found, counts = bench.over_time(loaded.hash), bench.counts(loaded.hash)
     told = [str(item.value).replace("\\", "") for item in test.markdown]
     assert f"**{memory_sentence(found)}**" in told
-    assert judged_sentence(found, counts.runs, counts.users) in [
-        str(item.value).replace("\\", "") for item in test.caption
-    ]
+    captions = [str(item.value).replace("\\", "") for item in test.caption]
+    assert f"{judged_sentence(found, counts.runs, counts.users)} As of day 71." in captions
+    changed = bench.changes(loaded.hash)
+    assert f"**{changes_sentence(changed)}**" in told
+    assert f"Worse: {worse_words(changed.worse[0])}" in [str(one.label).replace("\\", "") for one in test.button]
     figures = {item.label: item.value for item in test.metric}
     assert list(figures) == ["Requested", "Unused", "Saved", "Killed or failed"]
     assert figures["Saved"].endswith(" %")

@@ -50,11 +50,20 @@ class Measured:
 
 def comparison_answer(found: Comparison) -> Answer:
     """Both sides: a line per number, and a line per row of their ledgers."""
-    measures = tuple(_measures(*found.sides))
-    sides = Table("sides", "Side by side", _side_columns(*(titled(side.name) for side in found.sides)), measures)
-    parts = Table("rows", f"By {found.by}", _part_columns(found), found.parts)
+    tables = sides_table(found, tuple(titled(side.name) for side in found.sides)), rows_table(found)
     document = {"before": found.sides[0].name, "after": found.sides[1].name, "by": found.by}
-    return Answer(_sentence(found), tables=(sides, parts), notes=_notes(found), document=document)
+    return Answer(_sentence(found), tables=tables, notes=_notes(found), document=document)
+
+
+def sides_table(found: Comparison, titles: tuple[str, ...]) -> Table:
+    """A line per number; a verdict that neither side can have is left out."""
+    before, after = found.sides
+    return Table("sides", "Side by side", _side_columns(*titles), tuple(_measures(before, after)))
+
+
+def rows_table(found: Comparison) -> Table:
+    """A line per row of their ledgers."""
+    return Table("rows", f"By {found.by}", _part_columns(found), found.parts)
 
 
 def _share(side: Side) -> float:
@@ -83,6 +92,8 @@ def _measures(before: Side, after: Side) -> list[Measured]:
                 Measured(f"Never used of {WORDS[one.name]}", "share", *(amount.wasted_share for amount in amounts)),
             ]
     result += [both(cause.capitalize(), "count", lost(cause)) for cause in (OUT_OF_MEMORY, TIMED_OUT, FAILED)]
+    if before.judged is None and after.judged is None:
+        return result
     return [
         *result,
         both("The verdict saves", "share", lambda side: None if side.judged is None else side.judged.saved_share),

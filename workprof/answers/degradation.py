@@ -12,19 +12,8 @@ from workprof.core.arrays import Floats
 from workprof.core.table import Column
 from workprof.core.units import format_share
 from workprof.core.words import counted, listed
-from workprof.nodes.detection import Detection, ScoredRuns
+from workprof.nodes.detection import Detection, ScoredRuns, flagged_now
 from workprof.nodes.detection_data import detector_word
-
-
-def flagged_now(result: Detection) -> dict[str, tuple[str, ...]]:
-    """Return node -> the benchmarks whose newest run is flagged, the nodes with most of them first."""
-    runs, bad = result.runs, {}
-    for node in sorted({str(name) for name in runs.node}):
-        here = np.flatnonzero(runs.node == node)
-        newest = {str(runs.benchmark[row]): row for row in here[np.argsort(runs.started_s[here], kind="stable")]}
-        if flagged := tuple(sorted(name for name, row in newest.items() if runs.flag[row])):
-            bad[node] = flagged
-    return dict(sorted(bad.items(), key=lambda item: -len(item[1])))
 
 
 def degradation_sentence(result: Detection) -> str:

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from workprof.answers.verdict import SAVED, amount_words, kills_words, named
 from workprof.core.answer import Figure
 from workprof.core.table import Column
-from workprof.core.units import compact, format_share, gb_h, grouped
+from workprof.core.units import compact, dated, day_of, format_duration, format_share, gb_h, grouped
 from workprof.core.words import counted
 from workprof.memory.over_time import OverTime
 from workprof.memory.verdict import Verdict
@@ -21,7 +22,6 @@ UNUSED = Column(
     help="Requested and not used. A run that uses more than it requests leaves nothing unused, so used and unused "
     "memory add up to more than what is requested.",
 )
-PRICE = "Price per GB·h ({})"
 PRICE = "Price per GB·h ({})"
 ENDED = Column(
     "ended",
@@ -47,6 +47,14 @@ def saved_figure(verdict: Verdict) -> Figure:
     """What the verdict saves, at its kills."""
     judged = verdict.memory.judged
     return Figure(SAVED, judged, f"at {kills_words(judged.kills)} in {judged.n_runs:,} later runs")
+
+
+def as_of_words(newest_s: float, now_s: float) -> str:
+    """How new the newest run is: 'As of 2026-01-31 14:05 UTC, 3 days ago.'; of a clock without dates its day."""
+    if not dated(newest_s):
+        return f"As of day {day_of(newest_s)}."
+    age = f", {format_duration(now_s - newest_s)} ago" if now_s >= newest_s else ""
+    return f"As of {datetime.fromtimestamp(newest_s, UTC):%Y-%m-%d %H:%M} UTC{age}."
 
 
 def ended_figure(ended: Sequence[tuple[str, int]], n_runs: int) -> Figure:

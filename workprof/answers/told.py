@@ -6,6 +6,7 @@ from typing import Any
 from workprof.answers import (
     assessment,
     bins,
+    changes,
     chargeback,
     classifier,
     configurations,
@@ -72,6 +73,7 @@ TOLD: Mapping[str, Tells] = {
     memory.WHY.name: policies.why_answer,
     memory.BINS.name: bins.answer,
     memory.PROFILE_BINS.name: bins.profile_answer,
+    memory.CHANGES.name: changes.changes_answer,
     memory.CHARGEBACK.name: chargeback.chargeback_answer,
     memory.OVER_TIME.name: over_time.over_time_answer,
     memory.OVER_TIME_RUNS.name: over_time.over_time_runs_answer,

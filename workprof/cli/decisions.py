@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from workprof.answers.changes import realised_answer
 from workprof.answers.decisions import decisions_answer
 from workprof.cli.console import Dataset, Home, Json, emit, emit_answer, opened, progress_line
 from workprof.core.errors import SettingsError
@@ -64,10 +65,26 @@ def decisions(dataset: Dataset, home: Home = None, as_json: Json = False) -> Non
     emit_answer(answer, as_json)
 
 
+def realised(
+    dataset: Dataset,
+    since: Annotated[
+        str,
+        typer.Option("--since", metavar="DATE", help="Advice: the verdict on runs before (default: accepted rows)."),
+    ] = "",
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Show what advice saved in fact: rows whose later runs moved to it, against the requests of before."""
+    with opened(home) as workbench:
+        answer = realised_answer(workbench.realised(dataset, since, progress_line()))
+    emit_answer(answer, as_json)
+
+
 def register_on(app: typer.Typer) -> None:
     """Add the commands to those of memory."""
     app.command()(decide)
     app.command()(decisions)
+    app.command()(realised)
 
 
 def _told(one: Decision) -> dict[str, Any]:

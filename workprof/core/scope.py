@@ -140,6 +140,13 @@ def bounds(period: str, *, dates: bool, utc_offset_s: float) -> tuple[float | No
     return low, high
 
 
+def clock_text(moment_s: float, utc_offset_s: float, *, dates: bool) -> str:
+    """A moment of the trace's clock as a period names it: '2026-01-15T12:00:00', or its day '22.5'."""
+    if not dates:
+        return f"{moment_s / DAY_S:.9f}"
+    return f"{datetime.fromtimestamp(moment_s + utc_offset_s, UTC):%Y-%m-%dT%H:%M:%S}"
+
+
 def earlier(period: str) -> str:
     """The period of the same length before: the month before a month, 22..30 before 30..38; '' = there is none."""
     first, between, last = (part.strip() for part in period.partition(TO))

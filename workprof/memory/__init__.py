@@ -9,6 +9,7 @@ if TYPE_CHECKING:  # the public names, each where it is defined
     from workprof.memory.bin_models import PredictorSettings as PredictorSettings
     from workprof.memory.bin_search import BinSettings as BinSettings
     from workprof.memory.bins import ProfileBinSettings as ProfileBinSettings
+    from workprof.memory.changes import ChangesSettings as ChangesSettings
     from workprof.memory.chargeback import ChargebackSettings as ChargebackSettings
     from workprof.memory.facts import FactPointsSettings as FactPointsSettings
     from workprof.memory.ledger_settings import (

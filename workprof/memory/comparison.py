@@ -7,7 +7,7 @@ import numpy as np
 
 from workprof.core.arrays import Floats
 from workprof.core.shown import Shown
-from workprof.memory.ledger import Ledger, LedgerRow
+from workprof.memory.ledger import LedgerRow
 from workprof.memory.ledger_settings import MEMORY
 from workprof.memory.verdict import Judged
 
@@ -52,9 +52,9 @@ class Comparison(Shown):
     parts: tuple[Part, ...]
 
 
-def parts_of(ledgers: tuple[Ledger, Ledger]) -> tuple[Part, ...]:
+def parts_of(ledgers: tuple[Sequence[LedgerRow], Sequence[LedgerRow]]) -> tuple[Part, ...]:
     """The rows of two ledgers by name; those whose requested memory x time changed most come first."""
-    found: tuple[dict[str, LedgerRow], ...] = tuple({row.name: row for row in one.rows} for one in ledgers)
+    found: tuple[dict[str, LedgerRow], ...] = tuple({row.name: row for row in one} for one in ledgers)
     result = []
     for name in dict.fromkeys((*found[0], *found[1])):
         rows = [one.get(name) for one in found]

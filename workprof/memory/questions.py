@@ -9,6 +9,7 @@ from workprof.memory.assessment import Assessment, AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings, faithful_predictor
 from workprof.memory.bin_search import COST, BinSettings, faithful_bins
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins, ProfileBinSettings
+from workprof.memory.changes import Changes, ChangesSettings
 from workprof.memory.chargeback import Chargeback, ChargebackSettings
 from workprof.memory.facts import FactPoints, FactPointsSettings
 from workprof.memory.ledger import Ledger, LedgerRunList
@@ -292,7 +293,21 @@ OVER_TIME_RUNS = Question(
     rests_on_fit=True,
 )
 
+CHANGES = Question(
+    "memory.changes",
+    "Show what changed since the week or month before: waste, kills, profiles, rows taken up or worse, drift.",
+    ChangesSettings,
+    Changes,
+    "workprof.memory.changes:changes_of",
+    finds="what changed since the period before",
+    version=VERDICT.version,  # what was advised before is a verdict
+    optional=lambda _: (*READS, *VERDICT_READS),
+    page=HOME,
+    command=("changes",),
+    rests_on_fit=True,
+)
+
 QUESTIONS: tuple[Question[Any, Any], ...] = (
     *(ASSESS, FACT, BINS, PROFILE_BINS, CURVE, PROFILE_CURVE, TRAIN, TABLES, REPLAY, WHY),
-    *(VERDICT, ROLLUP, LEDGER, LEDGER_RUNS, CHARGEBACK, OVER_TIME, OVER_TIME_RUNS),
+    *(VERDICT, ROLLUP, LEDGER, LEDGER_RUNS, CHARGEBACK, OVER_TIME, OVER_TIME_RUNS, CHANGES),
 )

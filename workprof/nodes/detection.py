@@ -138,6 +138,25 @@ class Detection(Shown):
     seconds: float  # time of the computation
 
 
+def newest_flagged(result: Detection) -> dict[str, tuple[int, ...]]:
+    """Node -> its newest runs of a benchmark that are flagged, as rows, by benchmark; most of them first."""
+    runs, bad = result.runs, {}
+    for node in sorted({str(name) for name in runs.node}):
+        here = np.flatnonzero(runs.node == node)
+        newest = {
+            str(runs.benchmark[row]): row for row in here[np.argsort(runs.started_s[here], kind="stable")].tolist()
+        }
+        if flagged := tuple(row for _, row in sorted(newest.items()) if runs.flag[row]):
+            bad[node] = flagged
+    return dict(sorted(bad.items(), key=lambda item: -len(item[1])))
+
+
+def flagged_now(result: Detection) -> dict[str, tuple[str, ...]]:
+    """Node -> the benchmarks whose newest run is flagged."""
+    found = newest_flagged(result).items()
+    return {node: tuple(str(name) for name in result.runs.benchmark[list(rows)]) for node, rows in found}
+
+
 @settings
 class DegradationSettings:
     """How degraded runs are looked for, and what is learned from."""

@@ -41,7 +41,7 @@ class ComparisonQuestions(MemoryQuestions):
         if first.settings.by != second.settings.by:
             first, second = (self.ledger(one.hash, LedgerSettings(by="task"), progress) for one in entries)
         one, other = (self._side(entry, ledger) for entry, ledger in zip(entries, (first, second), strict=True))
-        return Comparison(first.settings.by, (one, other), parts_of((first, second)))
+        return Comparison(first.settings.by, (one, other), parts_of((first.rows, second.rows)))
 
     def _by_profile(self, entries: list[Dataset], progress: Progress) -> Comparison:
         whole, *others = {split(one.hash)[0] for one in entries}
@@ -58,7 +58,7 @@ class ComparisonQuestions(MemoryQuestions):
 
         first, second = map(ledger, entries)
         one, other = (self._side(entry, ledger) for entry, ledger in zip(entries, (first, second), strict=True))
-        parts = tuple(replace(part, name=name_of(part.name, names)) for part in parts_of((first, second)))
+        parts = tuple(replace(part, name=name_of(part.name, names)) for part in parts_of((first.rows, second.rows)))
         return Comparison(PROFILE, (one, other), parts)
 
     def _side(self, entry: Dataset, ledger: Ledger) -> Side:

@@ -14,12 +14,16 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
 from workprof.core.roles import DECIDE, whoami
+from workprof.core.scope import TO, Scope, bounds, clock_text, narrowed, parsed, split
+from workprof.core.units import dated
+from workprof.formats import utc_offset_s
 from workprof.memory import questions
 from workprof.memory.advice import VERDICT, verdict_settings, verdict_table
 from workprof.memory.assessment import DRAWN
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import PROFILE_COLUMN
+from workprof.memory.changes import Changes, ChangesSettings, refuse_short
 from workprof.memory.decided import decided, decisions_on, rows_named
 from workprof.memory.decisions import Decision, keys_named
 from workprof.memory.facts import MOST_TESTED
@@ -29,12 +33,14 @@ from workprof.memory.ledger_settings import PROFILE, usual_rows
 from workprof.memory.model_data import DRAWN_OF
 from workprof.memory.model_tables import TableSettings
 from workprof.memory.over_time import usual_over_time_rows
+from workprof.memory.realised import CLOCK, RealisedSaving, accepted_advice, realised_of, verdict_advice
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.scenarios import Comparison, Scenario, compare
 from workprof.memory.size_lists import SizeList, bin_sizes, policy_sizes
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.profiles.fit import ProfileFit
+from workprof.profiles.names import name_of
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.frames import Drawn
 from workprof.store.reports import Dataset
@@ -207,6 +213,22 @@ def _decided_findings(bench: Any, entry: Dataset, result: Ledger) -> Ledger:
     return replace(result, findings=decided_findings(result.findings, verdict, settings.prices))
 
 
+def _with_names_and_nodes(bench: Any, entry: Dataset, result: Changes) -> Changes:
+    """Changes with the names of profiles, and the nodes of the home's benchmark runs that are degraded."""
+    compared = result.compared
+    if compared.by == PROFILE:
+        names = bench.profile_names(split(entry.hash)[0])
+        compared = replace(compared, parts=tuple(replace(one, name=name_of(one.name, names)) for one in compared.parts))
+    return replace(result, compared=compared, degraded=bench.degraded_nodes())
+
+
+def _refuse_short(bench: Any, entry: Dataset, settings: ChangesSettings) -> None:
+    """Refuse a trace without two full periods, by what is known of its starts."""
+    starts = [one for one in bench.column_profiles(entry.hash) if one.column.name == "start_time_s"]
+    if starts and starts[0].missing_share < 1:
+        refuse_short(starts[0].minimum, starts[0].maximum, settings.since, utc_offset_s(entry.format))
+
+
 class MemoryQuestions(ProfileQuestions):
     """The questions of the Memory page and of `workprof memory`."""
 
@@ -239,6 +261,47 @@ class MemoryQuestions(ProfileQuestions):
         """Bins as named sizes, and the one of every task; see `workprof.memory.size_lists`."""
         entry = self._jobs_of(dataset)
         return bin_sizes(_whole(self, entry, questions.BINS.columns(settings))(), settings, cap_bytes)
+
+    changes = ask(
+        questions.CHANGES,
+        resolve=_over_time_named,
+        fit=_fit_of_rows,
+        frames=_with_rows,
+        dress=_with_names_and_nodes,
+        refuse=_refuse_short,
+    )
+
+    def realised(self, dataset: str, since: str = "", progress: Progress = silent) -> RealisedSaving:
+        """What advice saved in fact, against the requests of before.
+
+        Args:
+            dataset: name or hash, of a whole dataset or of one narrowed by columns.
+            since: a year, month, week, day or moment: the verdict on the runs before it is the advice. '' = accepted
+                rows are, each from its decision on.
+            progress: told where the verdict is computed first.
+
+        Raises:
+            SettingsError: where nothing was accepted and no moment is given, or it cannot be read.
+        """
+        entry = self._jobs_of(dataset)
+        whole, text = split(entry.hash)
+        scope = parsed(text) if text else Scope()
+        if scope.period:
+            raise SettingsError(f"saved in fact is of all times; leave the period {scope.period} out and give --since")
+        times = [one.maximum for one in self.column_profiles(entry.hash) if one.column.name in CLOCK]
+        has_dates = any(map(dated, times))
+        if since:
+            low = bounds(f"{since}{TO}", dates=has_dates, utc_offset_s=utc_offset_s(entry.format))[0] or 0.0
+            until = f"{TO}{clock_text(low, utc_offset_s(entry.format), dates=has_dates)}"
+            before = self.verdict(narrowed(whole, Scope(scope.of, until)), None, progress)
+            advice, told = verdict_advice(before.memory.rows, low), f"the verdict on runs before {since}"
+        else:
+            advice, told = accepted_advice(self.decisions(entry.hash)), "accepted rows, each from its decision on"
+            if not advice or not has_dates:
+                why = "this trace's clock shows no dates" if advice else "no change of a request is accepted"
+                raise SettingsError(f"{why}; give --since: the verdict on the runs before is the advice then")
+        jobs = self.frames_of(entry, questions.VERDICT.columns(VerdictSettings()), every=True)()["jobs"]
+        return realised_of(jobs, advice, told)
 
     _decided: tuple[Verdict, tuple[Decision, ...], Verdict] | None = None
 

@@ -17,10 +17,11 @@ from workprof.formats import rules_of
 from workprof.formats.declare import NETWORK
 from workprof.formats.lotaru import read_reports, read_scores
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
+from workprof.memory.changes import DegradedNode
 from workprof.nodes import questions
 from workprof.nodes.advice import MEMBER, MOVED, AdviceSettings
 from workprof.nodes.allocation import KIND, PROFILE, TASK_NAME, AllocationSettings
-from workprof.nodes.detection import DegradationSettings
+from workprof.nodes.detection import DegradationSettings, newest_flagged
 from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.network import norm_10
 from workprof.nodes.ranking import NodeScenario
@@ -217,6 +218,20 @@ class NodeQuestions(ProfileQuestions):
     node_allocation = ask(questions.ALLOCATE, frames=_runs_and_kinds, resolve=_for_kinds, refuse=_refuse_without_names)
     runtime_transfer = staticmethod(runtime_transfer)
     configuration_search = ask(questions.SEARCH, frames=_configurations, resolve=_of_runs)
+
+    def degraded_nodes(self) -> tuple[DegradedNode, ...]:
+        """Nodes of the home's benchmark runs whose newest runs were flagged when last looked for; computes nothing."""
+        result = []
+        for entry in self.datasets():
+            found = self.degradation.latest(entry.hash) if entry.kind == BENCHMARKS else None
+            if found is None:
+                continue
+            for node, rows in newest_flagged(found).items():
+                runs, own = found.runs, list(rows)
+                told = runs.p_anomalous[own]
+                chance = float(told.max()) if np.isfinite(told).all() else float("nan")
+                result.append(DegradedNode(entry.name, entry.hash, node, tuple(map(str, runs.benchmark[own])), chance))
+        return tuple(result)
 
     def node_names(self, dataset: str) -> tuple[str, ...]:
         """The names of the nodes of a dataset of benchmark runs, in order.

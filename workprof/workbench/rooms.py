@@ -135,6 +135,8 @@ class Memory(Room):
     ledger = asks(MemoryQuestions.ledger)
     ledger_runs = asks(MemoryQuestions.ledger_runs)
     chargeback = asks(MemoryQuestions.chargeback)
+    changes = asks(MemoryQuestions.changes)
+    realised = does(MemoryQuestions.realised)
     over_time = asks(MemoryQuestions.over_time)
     over_time_runs = asks(MemoryQuestions.over_time_runs)
     bins = asks(MemoryQuestions.bins)

@@ -1,0 +1,107 @@
+"""Since last week: the last full period against the one before, each line a link to what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import streamlit as st
+
+from pages._frame import cross_link
+from pages._frame.cross_link import Link
+from pages._frame.visit import Visit
+from pages._memory.plan import MOST_WORDS
+from pages._parts import figures, forms, long_question, tables
+from pages._parts.long_question import LongQuestion
+from workprof.answers.changes import (
+    before_words,
+    changes_answer,
+    degraded_words,
+    drift_words,
+    parts_words,
+    taken_up_line,
+    worse_line,
+)
+from workprof.charts.text import label_text, markdown_text
+from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.inputs import safe_name
+from workprof.memory.changes import Changes, ChangesSettings
+from workprof.memory.comparison import APPEARED, VANISHED
+from workprof.memory.ledger_settings import PROFILE
+from workprof.memory.questions import ASSESS, CHANGES, VERDICT
+from workprof.nodes.questions import DETECT
+from workprof.store.reports import Dataset
+
+AT_ONCE_RUNS = 100_000
+"""Up to so many runs it is computed while Home is drawn: some seconds, and kept."""
+SHOWN_WORSE = 2
+
+
+def show(visit: Visit, dataset: Dataset, by: str) -> None:
+    """Show what changed, or why that cannot be told."""
+    st.header("What changed")
+    with st.container(width=forms.FIELD_PX):
+        since = forms.control(CHANGES.leaf("since"), CHANGES.page)
+    try:
+        found = _result(visit, dataset, ChangesSettings(since, by))
+    except (ColumnMissing, NotEnoughData) as problem:
+        st.caption(markdown_text(f"{str(problem)[:1].upper()}{str(problem)[1:]}.", 300))
+        return
+    if found is None:
+        return
+    answer = changes_answer(found)
+    st.markdown(f"**{markdown_text(answer.sentence, 300)}**")
+    with st.container(horizontal=True):
+        for at, link in enumerate(_lines(found, dataset)):
+            cross_link.follow(link, f"home_changed_{at}")
+    if found.drift:
+        st.caption(markdown_text(f"{drift_words(found)}.", 300))
+    figures.fold("Both periods", "home_periods", _periods, found, dataset)
+
+
+def _result(visit: Visit, dataset: Dataset, settings: ChangesSettings) -> Changes | None:
+    compute = visit.workbench.changes
+    outcome = compute.cached(dataset.hash, settings)
+    if outcome.refusal:
+        raise NotEnoughData(outcome.refusal)
+    running = outcome.job is not None and outcome.job.active
+    if outcome.result is None and not running and dataset.rows <= AT_ONCE_RUNS:
+        with st.spinner("Comparing with the period before…", show_time=True):
+            return compute(dataset.hash, settings)
+    asked = LongQuestion(
+        "home_changes",
+        settings,
+        compute,
+        "Compare with the period before",
+        lambda: before_words(dataset.rows),
+        "Comparing",
+    )
+    return long_question.result(visit, dataset, asked)
+
+
+def _lines(found: Changes, dataset: Dataset) -> Iterator[Link]:
+    """Yield a link for each thing that changed."""
+    plan = {"memory_tab": VERDICT.tab}
+    if found.taken_up is not None and found.taken_up.rows:
+        yield Link(label_text(taken_up_line(found.taken_up), 160), "memory", dataset.hash, plan, "task_alt")
+    for one in found.worse[:SHOWN_WORSE]:
+        find = {**plan, "memory_verdict_find": ", ".join(one.key.values())[:MOST_WORDS]}
+        yield Link(label_text(worse_line(one), 160), "memory", dataset.hash, find, "trending_up")
+    page, where = ("profiles", {}) if found.compared.by == PROFILE else ("memory", {"memory_tab": ASSESS.tab})
+    for state, icon in ((APPEARED, "add_circle"), (VANISHED, "remove_circle")):
+        if words := parts_words(found, state):
+            yield Link(label_text(f"{state.capitalize()}: {words}", 160), page, dataset.hash, where, icon)
+    if found.degraded:
+        nodes = {"nodes_tab": DETECT.tab}
+        words = label_text(degraded_words(found.degraded), 160)
+        yield Link(words, "nodes", found.degraded[0].hash, nodes, "dns")
+
+
+def _periods(found: Changes, dataset: Dataset) -> None:
+    answer = changes_answer(found)
+    for table in answer.tables:
+        st.markdown(f"**{table.title}**")
+        tables.answer(table, key=f"home_periods_{table.name}", alt=table.title)
+        name = f"{safe_name(dataset.name)}-changes-{table.name}"
+        tables.csv(table.frame(), name, f"home_periods_{table.name}_csv", "Download CSV")
+    for note in answer.notes:
+        st.caption(markdown_text(note, 300))
