@@ -61,12 +61,7 @@ class Given:
     actual: dict[str, float] | None = None  # target -> what the run needed
 
     def once(self, name: str, compute: Callable[[], Result]) -> Result:
-        """Return what was computed of the same job at this page's last run, else compute it: a page asks at every run.
-
-        Args:
-            name: of what is computed.
-            compute: computes it.
-        """
+        """Return what was computed of the same job at this page's last run, else compute it; a page always asks."""
         job = self.job.to_json()
         forecaster, before, results = st.session_state.get(COMPUTED, (None, "", {}))
         if forecaster is not self.forecaster or before != job:  # what was of another job is let go

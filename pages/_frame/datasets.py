@@ -57,9 +57,7 @@ class Choice:
 def choose(workbench: Workbench, kind: str = "") -> Choice:
     """Return the chosen dataset and show the picker in the sidebar.
 
-    Args:
-        workbench: of the open home.
-        kind: that the page is about; a choice of another kind is kept for the pages of that kind. '' = any.
+    A choice of another kind than the page's is kept for the pages of that kind; '' = any.
     """
     listed = workbench.datasets()
     everything = {entry.hash: entry for entry in listed}

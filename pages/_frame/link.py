@@ -63,11 +63,8 @@ def watch(page: str) -> None:
 def read(name: str, parse: Callable[[str], Value], default: Value, instead: str = "the default is used") -> Value:
     """Return a parameter that no control holds, or one ahead of its control, as `parse` understands it.
 
-    Args:
-        name: of the parameter.
-        parse: makes the value of the text; a ValueError (or a WorkprofError) says why it cannot.
-        default: where the link does not have the parameter, or has it in a way that cannot be read, which is told.
-        instead: what happens then, in words.
+    `parse` raises ValueError (or WorkprofError), which says why it cannot; that is told, with what happens `instead`,
+    and the default holds.
     """
     values = st.query_params.get_all(name)
     if not values:

@@ -39,9 +39,7 @@ class LoginRules:
     def refusal(self, claims: Mapping[str, object], now_s: float) -> str:
         """Return why this person may not come in; '' = may.
 
-        Args:
-            claims: of the provider's identity token, as Streamlit hands them on after it has checked the signature.
-            now_s: seconds since 1970.
+        The claims are of the provider's identity token, as Streamlit hands them on after it has checked the signature.
         """
         if self.expired(claims, now_s):
             return f"This login is older than {self.hours:g} hours. Log in again."
@@ -226,11 +224,7 @@ LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
 def require_login(page: StreamlitPage | None = None) -> None:
-    """Return where the visitor may see the page; otherwise show the login and end this run.
-
-    Args:
-        page: that was requested; None where that is not known.
-    """
+    """Return where the visitor may see the page (None = not known); otherwise show the login and end this run."""
     try:
         setup = login_setup()
     except SettingsError as error:

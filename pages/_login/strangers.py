@@ -21,9 +21,7 @@ _LOG = logging.getLogger(__name__)
 class Strangers:
     """An application whose every answer says who may frame it, and whose sessions are for its own pages alone.
 
-    Args:
-        app: that answers.
-        ancestors: origins of pages that may frame it, besides its own.
+    `ancestors` are origins of pages that may frame it, besides its own.
     """
 
     def __init__(self, app: ASGIApp, ancestors: Sequence[str] = ()) -> None:

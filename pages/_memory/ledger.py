@@ -219,13 +219,7 @@ def _runs(context: PageContext, result: Ledger, settings: LedgerSettings, fit: P
 
 
 def _listed(leaf: Leaf, names: list[str], shown: Mapping[str, str]) -> str:
-    """Show a list of names whose first entry means all of them, and return the chosen one; '' = all.
-
-    Args:
-        leaf: the setting.
-        names: as results have them.
-        shown: name -> what is shown for it, where that is another one.
-    """
+    """Show a list of names whose first entry means all of them, and return the chosen one; '' = all."""
     every = leaf.about.empty
     chosen = choice(
         leaf.label.partition(" (")[0], leaf.key(LEDGER_RUNS.page), (every, *names), leaf.about.help, shown=shown

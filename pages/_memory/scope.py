@@ -103,11 +103,7 @@ class PageContext:
 def context(visit: Visit, dataset: Dataset, above: DeltaGenerator, below: DeltaGenerator) -> PageContext | None:
     """Show the shared controls and return what was chosen; None (and what is missing) where the page cannot work.
 
-    Args:
-        visit: this run of the page.
-        dataset: looked at.
-        above: where the controls stand while the table lacks requests.
-        below: where they stand else, folded.
+    The controls stand above while the table lacks requests, else below, folded.
     """
     columns = frozenset(column.name for column in visit.workbench.columns(dataset.hash))
     targets = tuple(name for name, column in USAGE_COLUMNS.items() if column in columns)
@@ -183,11 +179,7 @@ OF_BEFORE = (
 def save_scenario(context: PageContext, key: str, draft: Callable[[str], Scenario], *, current: bool = True) -> None:
     """Show the field for a name and the button that saves the decision, with the settings that were computed.
 
-    Args:
-        context: what the page is about.
-        key: of the form.
-        draft: makes the scenario of a name.
-        current: whether what is shown is of the settings above; a result before it is not saved under a new name.
+    `current` is whether what is shown is of the settings above; a result before it is not saved under a new name.
     """
 
     def save(name: str) -> str:

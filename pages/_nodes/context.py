@@ -86,11 +86,8 @@ def job_traces(workbench: Workbench) -> list[Dataset]:
 def other_dataset(question: Question[Any, Any], path: str, known: Iterable[Dataset], first: str = "") -> str:
     """Show a choice among datasets and return the hash of the chosen one; '' = the first choice, if that is a word.
 
-    Args:
-        question: asked of both datasets.
-        path: of the setting that names the other one; a link may give its hash.
-        known: to choose from.
-        first: what stands for none of them; '' = one is always chosen.
+    `path` is of the setting that names the other one; a link may give its hash. `first` is what stands for none of
+    them; '' = one is always chosen.
     """
     leaf = question.leaf(path)
     key, hashes = leaf.key(PAGE), {f"{one.name} ({one.hash[:8]})": one.hash for one in known}

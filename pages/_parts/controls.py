@@ -34,16 +34,10 @@ def choice(  # noqa: PLR0913  of a list each part is said by the page
     shown: Mapping[str, str] | None = None,
     row: bool = False,
 ) -> str:
-    """Show a list of words and return the chosen one.
+    """Show a list of words and return the chosen one; `key` is of the control and of the parameter in the address.
 
-    Args:
-        words: label of the list.
-        key: of the control and of the parameter in the address.
-        options: as the address has them.
-        meaning: of the list and its words.
-        index: of the default.
-        shown: option -> what is shown for it; the others are shown as they are.
-        row: the options stand side by side.
+    Options are as the address has them; those that are not in `shown` are shown as they are. `index` is of the default;
+    with `row` they stand side by side.
     """
     text = explained(words, meaning or "") or None
     return worded(words, options, options[index], shown or {}, key=key, row=row, help=text)
@@ -131,13 +125,7 @@ def worded(
 
 
 def popup(label: str, key: str, **further: Any) -> PopoverContainer:
-    """Return a popup; `close` shuts it.
-
-    Args:
-        label: of its button.
-        key: of the popup.
-        further: as of `st.popover`.
-    """
+    """Return a popup, with what `st.popover` takes further; `close` shuts it."""
     if st.session_state.pop(f"{key}_done", False):
         st.session_state[key] = False
     return st.popover(label, key=key, on_change="rerun", **further)

@@ -68,14 +68,10 @@ def headline(text: str) -> None:
 
 
 def fold(title: str, key: str, show: Callable[[*Shared], None], *shared: *Shared, icon: str | None = None) -> None:
-    """Show a section that is computed when it is opened; the address says whether it is.
+    """Show a section that is computed when it is opened; the address says under its key whether it is.
 
-    Args:
-        title: 'Quality', 'Method', 'Data', or what the section has.
-        key: of the control and of the parameter in the address.
-        show: draws the section of `shared`; an error in it leaves the rest of the page as it is.
-        shared: what `show` takes.
-        icon: of Material's, with the colons.
+    `show` draws the section of `shared`; an error in it leaves the rest of the page as it is. The icon is of
+    Material's, with the colons.
     """
     section = st.expander(title, icon=icon, key=key, on_change="rerun", bind="query-params")
     if section.open:

@@ -46,20 +46,13 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
     begin: S | None = None,
     rest_of: str = "More settings",
 ) -> S:
-    """Show a question's form and return the settings.
+    """Show a question's form and return the settings; every setting has a control, so that all stand in the address.
 
-    Args:
-        visit: this run of the page.
-        dataset: whose columns are offered.
-        question: declared; every setting has a control, so that every setting stands in the address.
-        main: paths of the settings that are shown; the others fold.
-        given: path -> value of the settings that the page shows elsewhere, or that the question has from another.
-        own: path -> a control of the page's own that shows itself and returns the value.
-        begin: settings that the controls begin with; None = the defaults.
-        rest_of: title of the fold, where a view has two forms.
+    By path: settings that are shown (`main`; the others fold), values that the page shows elsewhere or that the
+    question has from another (`given`), controls of the page's own (`own`). The controls begin with `begin`, None = the
+    defaults. `rest_of` is the title of the fold, where a view has two forms.
 
-    Raises:
-        SettingsError: when the chosen settings are not valid together.
+    Raises SettingsError when the chosen settings are not valid together.
     """
     values, own = dict(given or {}), own or {}
     if begin is None:
@@ -105,13 +98,10 @@ def within(name: str, record: Any) -> dict[str, Any]:
 
 
 def control(leaf: Leaf, page: str, offered: Sequence[str] = (), *, typed: bool = False) -> Any:
-    """Show the control of one setting and return its value.
+    """Show the control of one setting that has a default, and return its value.
 
-    Args:
-        leaf: the setting, which has a default.
-        page: whose address has it.
-        offered: columns, or those of the choices there are.
-        typed: a number is a text, which can be emptied also where it does not begin empty.
+    Columns that are `offered`, or those of the choices there are. With `typed` a number is a text, which can be emptied
+    also where it does not begin empty.
     """
     about, usual = leaf.about, leaf.default
     words: dict[str, Any] = {"key": leaf.key(page), "help": _help(leaf)}

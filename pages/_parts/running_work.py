@@ -123,10 +123,7 @@ def _known(tasks: Tasks[Any], key: str) -> str:
 def task_panel(tasks: Tasks[Any], view: TaskView[Any], words: str) -> None:
     """Show work that runs, with its steps and a Cancel, or why it ended without a result.
 
-    Args:
-        tasks: registry that the work is in.
-        view: of the work.
-        words: what is done, such as 'Loading'; the label of the work follows.
+    `words` are what is done, such as 'Loading'; the label of the work follows.
     """
     what = f"{words} {markdown_text(view.label)}"
     if view.active:

@@ -14,12 +14,7 @@ from workprof.memory.scenarios import MOST_NAME
 def save_form(visit: Visit, key: str, save: Callable[[str], str], meaning: str, closed: str = "") -> None:
     """Show the field for a name and the button that keeps what was computed.
 
-    Args:
-        visit: tells whether this server is read-only.
-        key: of the form.
-        save: keeps it under a name and returns that name.
-        meaning: of the button.
-        closed: why nothing can be kept now; '' = it can.
+    `save` returns the name under which it is kept; `closed` is why nothing can be kept now, '' = it can.
     """
     reason = visit.refusal or closed
     with st.form(key, border=False), st.container(horizontal=True, vertical_alignment="bottom"):
@@ -61,11 +56,7 @@ def compared(names: list[str], key: str, most: int) -> list[str]:
 def removal(visit: Visit, names: list[str], keys: tuple[str, str], remove: Callable[[str], None]) -> None:
     """Show the scenarios by name and the button that forgets one.
 
-    Args:
-        visit: tells whether this server is read-only.
-        names: of the kept scenarios.
-        keys: how the page's controls begin, and the key of its choice of scenarios, which then starts anew.
-        remove: forgets the scenario of a name.
+    `keys`: how the page's controls begin, and the key of its choice of scenarios, which then starts anew.
     """
     prefix, chosen = keys
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -67,9 +67,7 @@ def edit(frame: pd.DataFrame, **further: Any) -> None:
 def headings(names: Iterable[object], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the settings of a table's columns: those given, each name in words, the glossary's meaning of every term.
 
-    Args:
-        names: of the columns, as the CSV has them; one in plain words that is no term is left to Streamlit.
-        given: column -> `st.column_config` of it.
+    Names are as the CSV has them; one in plain words that is no term is left to Streamlit.
     """
     result: dict[str, Any] = dict(given or {})
     for name in map(str, names):

@@ -95,14 +95,7 @@ SHOWN, NEEDS_FIT, CHANGED, BECAME = "recut_of", "recut_needs_fit", "recut_change
 
 @st.fragment
 def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_rows: int) -> None:
-    """Show controls that cut the kept tree again.
-
-    Args:
-        visit: of this run.
-        dataset: of the clustering.
-        settings: of the clustering that is shown, resolved.
-        n_rows: that it clustered.
-    """
+    """Show controls that cut the kept tree again; the settings are resolved, of the clustering that is shown."""
     if st.session_state.pop(CHANGED, False):
         st.rerun()
     if settings.algorithm != "hdbscan":

@@ -32,13 +32,9 @@ def fit_parameters(step: str, clustering: ProfileSettings) -> Parameters:
 
 
 def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") -> Parameters:
-    """Return the address's parameters that show a run on its page.
+    """Return the address's parameters that show a run on its page; settings are None where they are not known.
 
-    Args:
-        step: of the run.
-        dataset: content hash.
-        settings: its record; None = not known.
-        task_label: how the Memory page calls the task; '' = all tasks, or not known.
+    `task_label` is how the Memory page calls the task; '' = all tasks, or not known.
     """
     result: Parameters = {"ds": dataset}
     if step not in STORED:

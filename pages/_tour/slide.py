@@ -21,12 +21,7 @@ LEAST_PX = 460
 
 
 def show(name: str, stop: TourStop) -> None:
-    """Show a stop.
-
-    Args:
-        name: of it, for the keys of its charts.
-        stop: what it says.
-    """
+    """Show a stop; its name is for the keys of its charts."""
     _headed(stop)
     _body(name, stop)
 
