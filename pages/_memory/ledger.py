@@ -42,7 +42,6 @@ from workprof.store.reports import Dataset
 MAIN = ("by", "prices.per_gb_h", "prices.per_core_h", "prices.per_gpu_h")
 REQUEST = "requested_memory_bytes"
 RUNS_OPEN = "memory_ledger_runs_open"
-SHOWN_FINDINGS = 5
 EXPORTS: dict[str, tuple[str, str, Callable[[Ledger, Origin], str]]] = {
     "Rows, CSV": ("ledger.csv", "text/csv", rows_csv),
     "Findings, CSV": ("findings.csv", "text/csv", findings_csv),

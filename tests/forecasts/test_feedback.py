@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.forecasts.loops import KINDS, MEDIANS, SENSORS10, TARGET, begun, forecasts_of, jobs_of, model_of, seen
+from tests.forecasts.loops import KINDS, MEDIANS, SENSORS10, TARGET, begun, jobs_of, model_of, seen
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.core.units import DAY_S
@@ -20,8 +20,6 @@ from workprof.forecasts.feedback.drift import (
     TOO_FEW,
     assess,
     current_quantiles,
-    follow,
-    log_move,
 )
 from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.forecasts.feedback.model import finished_jobs, with_finished
@@ -192,21 +190,6 @@ def test_estimates_follow():
     assert current_quantiles(state, model(), 2, TARGET, FeedbackSettings()).now[1] == pytest.approx(
         MEDIANS[2], rel=0.15
     )
-
-
-def test_forecasts_follow_the_errors_of_the_predicted_profile_and_chance_moves_nothing():
-    settings, new = FeedbackSettings(), jobs_of(400, 44, factors=(1, 3.0, 1, 1))
-    state, _ = seen(begun(model()), model(), jobs_of(1_200, 40, factors=(1, 3.0, 1, 1)))
-    said = forecasts_of(new).estimates[TARGET]
-    kind = new["kind"].to_numpy()
-    moved = follow(state, model(), said, kind, settings)
-    true = new[TARGET].to_numpy()
-    worse, better = (np.abs(np.log(true / one.point))[kind == 1].mean() for one in (said, moved))
-    assert better < 0.6 * worse
-    assert (moved.low <= moved.point).all()
-    assert (moved.point <= moved.high).all()
-    assert moved.point[kind == 0] == pytest.approx(said.point[kind == 0], rel=0.15)
-    assert log_move(begun(model()), model(), 1, TARGET, settings) == 0
 
 
 def test_a_table_is_not_counted_twice_whatever_the_order_of_its_rows():

@@ -28,7 +28,6 @@ from workprof.memory.resources import KEY_COLUMNS, MEMORY, TIME
 from workprof.memory.verdict import Booking, CurvePoint, Judged, ResourceVerdict, Verdict
 from workprof.memory.verdict_rows import (
     ABOVE,
-    ACTIONS,
     BOUND,
     COSTLY,
     DECIDED,
@@ -469,8 +468,3 @@ def what_if_sentence(verdict: Verdict) -> str:
 def applied_words(applied: str) -> str:
     """How sizes are applied, in words."""
     return "sizes follow every ended run" if applied == SUBMISSION else "sizes are fixed at four moments"
-
-
-def actions(memory: ResourceVerdict) -> dict[str, int]:
-    """Action -> rows."""
-    return {action: sum(row.action == action for row in memory.rows) for action in ACTIONS}

@@ -14,7 +14,6 @@ from typing import Any
 from workprof.core.errors import SettingsError
 from workprof.store.home import make_folder, write_private
 
-STATES = ("REGISTERED", "DEPLOYED", "RUNNING", "PROFILED", "SIZED", "FAILED")
 JOURNAL, RESULTS, LOCK = "journal.jsonl", "results", "lock"
 
 

@@ -200,8 +200,3 @@ def ingest_sentence(report: IngestReport) -> str:
         f"{counted(read, 'row')}{folded} read{rejected}; {counted(report.rows, 'row')} loaded "
         f"({share}) in {format_duration(report.seconds)}{lost}."
     )
-
-
-def finite(value: float) -> bool:
-    """Return whether a number can be shown."""
-    return bool(np.isfinite(value))

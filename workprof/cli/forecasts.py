@@ -37,8 +37,6 @@ from workprof.store.reports import IngestOptions
 from workprof.workbench.forecasts import EXPLAINED_ROWS, FileForecasts
 
 SHOWN_ROWS = 20
-SHOWN_PROFILES = 3
-SCORES = ("accuracy", "macro_f1", "weighted_f1", "abstained_share", "n_train", "n_test")
 
 
 def _predict(

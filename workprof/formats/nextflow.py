@@ -56,7 +56,6 @@ _NUMBERS = (
     "inv_ctxt",
 )
 
-EPOCHS = ("submit", "start", "complete")
 BYTES = ("disk", "memory", "rss", "vmem", "peak_rss", "peak_vmem", "rchar", "wchar", "read_bytes", "write_bytes")
 
 TELLING = (

@@ -81,7 +81,6 @@ def estimated_improvement(optimal_time_based: float, accuracy: float, u_rate: fl
 
 
 CORRECTED, FAITHFUL = "corrected", "faithful"
-MODES = (CORRECTED, FAITHFUL)
 
 XGBOOST, SVM = "xgboost", "svm"
 MODELS = (XGBOOST, SVM)

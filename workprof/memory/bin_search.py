@@ -13,7 +13,6 @@ from workprof.core.units import GB
 from workprof.memory.usage import Headroom, Request, Target, Task
 
 COUNT, TIME, COST = "count", "time", "cost"
-WEIGHTS = (COUNT, TIME, COST)
 PINNED, FREE = "pinned", "free"
 EXACT, STRIDE = "exact", "stride"
 

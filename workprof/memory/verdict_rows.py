@@ -21,8 +21,6 @@ FEW, FULL, COSTLY, VARIES, BOUND, TOO_SHORT, ROOM, KILLED, ABOVE, DECIDED = (
     *("few runs", "uses its request", "a kill costs more", "use varies", "use known per task only"),
     *("trace too short", "room", "killed", "above its request", "decided"),
 )
-REASONS = (FEW, FULL, COSTLY, VARIES, BOUND, TOO_SHORT, ROOM, KILLED, ABOVE, DECIDED)
-"""Why a row keeps, lowers or raises."""
 
 MOST_ROWS = 5_000
 """Further rows that are kept are added up in one."""

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Floats, Ints
+from workprof.core.arrays import Floats
 from workprof.core.stats import holm
-from workprof.forecasts.estimates import Estimates
 from workprof.forecasts.feedback.model import SCORED_ROWS, FeedbackModel, acquires_of, scale_of
 from workprof.forecasts.feedback.windows import FeedbackState, ProfileState, RecentJobs, Sketch
 from workprof.forecasts.weighted_samples import (
     WeightedSample,
-    decay_weights,
     effective_size,
     ks_distance,
     ks_probability,
@@ -25,7 +23,6 @@ from workprof.forecasts.weighted_samples import (
     shift_probability,
     stability_index,
     weighted_quantiles,
-    weighted_sample,
 )
 from workprof.profiles.names import OUTLIERS
 
@@ -292,41 +289,3 @@ def feedback_now(state: FeedbackState, model: FeedbackModel, settings: FeedbackS
         for name in state.profiles
     }
     return FeedbackNow(state, assess(state, model, settings), quantiles)
-
-
-def follow(
-    state: FeedbackState, model: FeedbackModel, estimates: Estimates, predicted: Ints, settings: FeedbackSettings
-) -> Estimates:
-    """Forecasts moved by what the recent errors of their predicted profile have become.
-
-    A profile of -1 = none: moved by the errors of all jobs without one.
-    """
-    moves = {int(one): log_move(state, model, int(one), estimates.target, settings) for one in np.unique(predicted)}
-    factor = np.exp(np.array([moves[int(one)] for one in predicted], dtype=np.float64))
-    moved = {name: getattr(estimates, name) * factor for name in ("point", "low", "high")}
-    return replace(estimates, quantiles=estimates.quantiles * factor[:, None], **moved)
-
-
-def log_move(
-    state: FeedbackState, model: FeedbackModel, predicted: int, target: str, settings: FeedbackSettings
-) -> float:
-    """By how much (log) forecasts of a predicted profile are to be moved; 0 unless the errors say so surely.
-
-    Errors are taken by predicted profile, the only one that is known before a job runs. The move is the nearer end of
-    the median's 95 % interval against the median at the fit: chance moves nothing.
-    """
-    place = state.targets.index(target)
-    windows = [one.window for one in state.profiles.values() if len(one.window)]
-    before = model.overall[target]
-    if not windows or not len(before):
-        return 0.0
-    pairs = [(window, window.predicted == predicted) for window in windows]
-    times = np.concatenate([window.times_s[rows] for window, rows in pairs])
-    errors = np.concatenate([window.errors[rows, place] for window, rows in pairs])
-    units = np.concatenate([window.units[rows] for window, rows in pairs])
-    sample = weighted_sample(errors, decay_weights(times, state.until_s, settings.half_life_days), units)
-    if sample.effective < settings.least_jobs:
-        return 0.0
-    low, _, high = median_interval(sample)
-    then = float(np.median(before))
-    return max(0.0, low - then) + min(0.0, high - then)

@@ -20,7 +20,6 @@ from workprof.formats.telemetry.times import seconds_of
 from workprof.formats.telemetry.wide import read_wide
 from workprof.store.lines import refuse_unread
 
-HEADER = "# hostname;interval;timestamp"
 KEYS = 3
 """Host name, interval and time stand before the values."""
 
