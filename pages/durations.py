@@ -31,8 +31,8 @@ from workprof.answers.how_long import computed_words
 from workprof.charts.durations.errors import error_cdf, profile_error_boxes
 from workprof.charts.durations.observed import group_curves, observed_ecdf, observed_name
 from workprof.charts.profiles.overview import profile_names
-from workprof.charts.text import label, markdown_text
 from workprof.core.units import GB
+from workprof.core.words import label, markdown_text
 from workprof.forecasts import questions
 from workprof.forecasts.durations import EVERYTHING, GROUPINGS, PROFILE, ObservedDurations
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation

@@ -16,7 +16,7 @@ from pages._tour import stops
 from workprof.answers.home import as_of_words
 from workprof.answers.over_time import judged_sentence, memory_sentence, row_names
 from workprof.charts.home import home_headlines, overview_sentence, unended_words
-from workprof.charts.text import markdown_text
+from workprof.core.words import markdown_text
 from workprof.memory.realised import CLOCK
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset

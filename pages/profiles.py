@@ -27,7 +27,7 @@ from pages._profiles import (
 from workprof.answers.how_long import fit_words
 from workprof.answers.profiles import PUBLISHED
 from workprof.charts.profiles.overview import profile_names
-from workprof.charts.text import counted, markdown_text
+from workprof.core.words import counted, markdown_text
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.questions import BASELINE, CLUSTERABILITY, FIT, HOPKINS, MEMBERSHIP, STABILITY, UNUSUAL
 from workprof.profiles.settings import ProfileSettings, clustered_rows

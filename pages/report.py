@@ -10,7 +10,7 @@ from pages import _shell
 from pages._frame.visit import Visit
 from pages._parts import controls, figures, report_files, running_work, tables
 from workprof.background import TaskView
-from workprof.charts.text import counted, markdown_text
+from workprof.core.words import counted, markdown_text
 from workprof.report.bundle import BuiltReport, build_report
 from workprof.report.parts import Kind
 from workprof.report.readiness import readiness, readiness_sentence

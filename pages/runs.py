@@ -11,7 +11,7 @@ from pages._frame.visit import Visit
 from pages._parts import tables
 from pages._runs import campaigns, one, table
 from workprof.answers.saved_runs import job_table
-from workprof.charts.text import markdown_text
+from workprof.core.words import markdown_text
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(

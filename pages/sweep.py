@@ -15,8 +15,8 @@ from pages._sweep import views
 from workprof.answers.how_long import Expected, computed_words, expected_sweep, part_sentence, sweep_words
 from workprof.answers.profiles import PUBLISHED
 from workprof.answers.sweep import chosen_sentence, place, standing_words
-from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
+from workprof.core.words import counted, markdown_text
 from workprof.profiles.questions import GROUP, SWEEP
 from workprof.profiles.settings import ALGORITHM_WORDS
 from workprof.profiles.sweep import SweepSettings

@@ -11,9 +11,9 @@ from pages._parts import figures, running_work, tables
 from workprof.background import TaskView
 from workprof.charts.classify.held_out import MOST_SHOWN
 from workprof.charts.classify.job import Batch, predictions_table
-from workprof.charts.text import counted, markdown_text
 from workprof.core.progress import Progress
 from workprof.core.units import MIB
+from workprof.core.words import counted, markdown_text
 from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.forecasts.history import TIMES
 from workprof.formats.new_jobs import read_new_jobs

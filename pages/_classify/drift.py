@@ -18,8 +18,9 @@ from workprof.answers.feedback import (
 )
 from workprof.charts.classify.held_out import held_out_scatter
 from workprof.charts.feedback import acquires_history, drift_bars
-from workprof.charts.text import label, markdown_text, visible
 from workprof.core.progress import Progress
+from workprof.core.text import visible
+from workprof.core.words import label, markdown_text
 from workprof.forecasts import questions
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.feedback.drift import FeedbackNow

@@ -6,7 +6,7 @@ from pages._classify.training import View
 from pages._parts import controls, figures
 from workprof.charts.classify.effects import beeswarm, dependence, interaction_heatmap, profile_bars
 from workprof.charts.downloads import parquet_bytes
-from workprof.charts.text import label
+from workprof.core.words import label
 from workprof.forecasts.explain import GlobalExplanation
 
 LIKELIEST = "likeliest"

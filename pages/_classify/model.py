@@ -26,10 +26,10 @@ from workprof.charts.classify.model import (
     table_five,
     value_bars,
 )
-from workprof.charts.text import label, markdown_text
 from workprof.core.answer import Table
 from workprof.core.fields import get
 from workprof.core.units import format_duration
+from workprof.core.words import label, markdown_text
 from workprof.forecasts import questions
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, SplitScores
 from workprof.forecasts.explain import GlobalExplanation

@@ -22,9 +22,10 @@ from workprof.charts.classify.held_out import held_out_scatter
 from workprof.charts.classify.job import estimate_rows, past_jobs_table, top_three, waterfall
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.shapes import headline
-from workprof.charts.text import formatted, label, markdown_text, shortened, title, visible
 from workprof.core.question import parameters_of
+from workprof.core.text import visible
 from workprof.core.units import GB
+from workprof.core.words import formatted, label, markdown_text, shortened, title
 from workprof.forecasts.encoder import SUBMIT_FIELDS, FieldValues, NumberRange
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.forecaster import Forecasts, LoadedForecaster

@@ -24,8 +24,8 @@ from workprof.charts.data import (
     with_dates,
 )
 from workprof.charts.home import unended_words
-from workprof.charts.text import markdown_text
 from workprof.core.scope import split
+from workprof.core.words import markdown_text
 from workprof.inputs import safe_name
 from workprof.store.reports import Dataset, IngestReport, lines_lost
 from workprof.workbench import JOBS, Workbench

@@ -10,8 +10,9 @@ from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._parts import controls, tables
 from workprof.charts.data import column_kind
-from workprof.charts.text import label, markdown_text, visible
 from workprof.core.errors import WorkprofError
+from workprof.core.text import visible
+from workprof.core.words import label, markdown_text
 from workprof.formats.fields import FIELDS, NAME_FIELDS
 from workprof.inputs import Spooled, discard, discarded_if_refused, safe_name
 from workprof.store.documents import MOST_NAME

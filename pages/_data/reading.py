@@ -14,8 +14,9 @@ from pages._parts import running_work
 from pages._parts.controls import AUTO, LARGEST_AMOUNT, LARGEST_GB, choice, number
 from workprof.background import TaskView
 from workprof.charts.data import MODES, ingest_sentence
-from workprof.charts.text import markdown_text, visible
+from workprof.core.text import visible
 from workprof.core.units import GB, MIB, format_bytes
+from workprof.core.words import markdown_text
 from workprof.formats import NAMES, generic
 from workprof.inputs import Spooled, chosen_file, discard, discarded_if_refused, listed_files, spool_upload
 from workprof.store.reports import AGGREGATIONS, JOINS, IngestOptions, IngestReport

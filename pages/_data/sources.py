@@ -10,9 +10,9 @@ from pages._frame.visit import Visit
 from pages._parts import running_work, tables
 from workprof.answers.sources import refresh_sentence, source_answer, sources_answer
 from workprof.background import TaskView
-from workprof.charts.text import markdown_text
 from workprof.core.progress import Progress
 from workprof.core.refreshes import Refresh, SourceStatus
+from workprof.core.words import markdown_text
 from workprof.sources.source import BY_URL, FILES, KINDS, KUBERNETES, PULL, SLURM, Credentials, Source, seconds_of
 
 REFRESH = "work_refresh"

@@ -6,10 +6,10 @@ import streamlit as st
 
 from pages._frame import link
 from pages._frame.visit import SAMPLES, Visit
-from workprof.charts.text import counted, markdown_text, shortened
 from workprof.core.errors import DatasetUnknown, WorkprofError
 from workprof.core.scope import SIGN, split
 from workprof.core.shares import in_words
+from workprof.core.words import counted, markdown_text, shortened
 from workprof.store.documents import FORGET_DAMAGED
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, WORDS, Workbench

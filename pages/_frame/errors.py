@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from workprof.charts.text import markdown_text
 from workprof.core.errors import ColumnMissing, HomeBusy, NoRows, NotEnoughData, WorkprofError
+from workprof.core.words import markdown_text
 
 LOG = logging.getLogger("workprof.pages")
 LONGEST_MESSAGE = 1200

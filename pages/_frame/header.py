@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages._frame import copy_link, datasets, link, look, scope_bar
 from pages._frame.cross_link import prefixes_of
 from pages._frame.visit import Visit
-from workprof.charts.text import markdown_text
+from workprof.core.words import markdown_text
 
 WORK = "work_"
 """How parameters begin that hold running work of this visitor: they outlive a reload, and are nobody else's."""

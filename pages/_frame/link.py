@@ -15,9 +15,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.query_params import QueryParams
 
-from workprof.charts.text import markdown_text, shortened, visible
 from workprof.core.errors import WorkprofError
+from workprof.core.text import visible
 from workprof.core.units import GB, GIB
+from workprof.core.words import markdown_text, shortened
 
 Value = TypeVar("Value")
 

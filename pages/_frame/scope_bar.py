@@ -11,10 +11,10 @@ import streamlit as st
 from pages._frame import datasets, link
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from workprof.charts.text import counted, label_text, markdown_text
 from workprof.core.errors import WorkprofError
 from workprof.core.scope import TO, Scope, bounds, narrowed, parsed, split
 from workprof.core.units import DAY_S, dated, day_of
+from workprof.core.words import counted, label_text, markdown_text
 from workprof.formats import utc_offset_s
 from workprof.store.reports import Dataset
 from workprof.store.scopes import MOST_NAME

@@ -19,7 +19,7 @@ from workprof.answers.help.methods import (
 )
 from workprof.answers.help.settings import SETTING_COLUMNS, setting_lines, settings_table
 from workprof.answers.help.terms import TERMS, matching_terms, term_table
-from workprof.charts.text import counted, markdown_text
+from workprof.core.words import counted, markdown_text
 from workprof.formats import FORMATS, TABLES, rules_of
 from workprof.formats.fields import DESCRIPTIONS, JOB_FIELDS
 from workprof.formats.pai_tables import CORRECTED

@@ -6,9 +6,9 @@ from pages._frame import datasets
 from pages._frame.visit import Visit
 from pages._parts import controls, tables
 from workprof.answers.comparison import comparison_answer
-from workprof.charts.text import markdown_text
 from workprof.core.errors import WorkprofError
 from workprof.core.scope import Scope, earlier, narrowed, parsed, split
+from workprof.core.words import markdown_text
 from workprof.inputs import safe_name
 from workprof.memory.ledger_settings import PROFILE, TASK
 from workprof.profiles.settings import ProfileSettings

@@ -14,8 +14,8 @@ from pages._parts.long_question import LongQuestion
 from workprof.answers.over_time import cell_words, moment, over_time_runs_answer
 from workprof.charts.over_time import over_time_chart
 from workprof.charts.profiles.jobs import Selection
-from workprof.charts.text import counted, markdown_text
 from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.words import counted, markdown_text
 from workprof.inputs import safe_name
 from workprof.memory.ledger_settings import GROUPINGS, PROFILE, TASK
 from workprof.memory.over_time import OverTime, OverTimeRunsSettings, OverTimeSettings

@@ -21,8 +21,8 @@ from workprof.answers.changes import (
     taken_up_line,
     worse_line,
 )
-from workprof.charts.text import label_text, markdown_text
 from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.words import label_text, markdown_text
 from workprof.inputs import safe_name
 from workprof.memory.changes import Changes, ChangesSettings
 from workprof.memory.comparison import APPEARED, VANISHED

@@ -30,9 +30,9 @@ from workprof.charts.home import (
 )
 from workprof.charts.profiles.overview import profile_names, size_bars
 from workprof.charts.shapes import Headline
-from workprof.charts.text import counted, label, label_text, listed, markdown_text
 from workprof.core.runs import StoredRun
 from workprof.core.units import GB
+from workprof.core.words import counted, label, label_text, listed, markdown_text
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
 from workprof.memory.ledger_settings import PROFILE, RESOURCES, TASK, LedgerPrices

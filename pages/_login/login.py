@@ -17,9 +17,9 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from workprof.charts.text import markdown_text
 from workprof.core.errors import SettingsError
 from workprof.core.settings import switch
+from workprof.core.words import markdown_text
 
 DEFAULT_HOURS = 12.0
 ALLOW = "WORKPROF_LOGIN_ALLOW"

@@ -22,11 +22,11 @@ from workprof.answers.tasks import task_labels
 from workprof.answers.verdict import sentence as verdict_sentence
 from workprof.charts.memory.bins import improvement_chart, usage_ecdf
 from workprof.charts.profiles.overview import profile_names
-from workprof.charts.text import markdown_text, shortened
 from workprof.core.answer import Answer, Table
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.question import parameters_of
 from workprof.core.units import GB
+from workprof.core.words import markdown_text, shortened
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.questions import EVALUATE_CLASSIFIER
 from workprof.memory.bin_search import COUNT, MOST_BINS, PINNED, STRIDE, BinSettings, faithful_bins

@@ -12,10 +12,10 @@ from pages._memory.scope import PageContext
 from pages._parts import tables
 from workprof.answers.decisions import STATE, missing_words
 from workprof.answers.tasks import task_labels
-from workprof.charts.text import counted, markdown_text
 from workprof.core.answer import Table
 from workprof.core.errors import WorkprofError
 from workprof.core.table import Column
+from workprof.core.words import counted, markdown_text
 from workprof.memory.decided import row_key
 from workprof.memory.decisions import ACCEPTED, DECLINED, MOST_NOTE, NEVER, Decision
 from workprof.memory.verdict import ResourceVerdict, Verdict, VerdictSettings

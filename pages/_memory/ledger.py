@@ -21,11 +21,11 @@ from workprof.answers.ledger_exports import findings_csv, json_text, mail_text, 
 from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.shapes import headlines
-from workprof.charts.text import markdown_text
 from workprof.core.answer import Answer
 from workprof.core.causes import CAUSES
 from workprof.core.fields import Leaf
 from workprof.core.shares import in_words
+from workprof.core.words import markdown_text
 from workprof.inputs import safe_name
 from workprof.memory.advice import verdict_settings
 from workprof.memory.chargeback import ChargebackSettings

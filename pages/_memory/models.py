@@ -17,9 +17,9 @@ from workprof.answers.scenarios import models_scenario
 from workprof.answers.tasks import task_labels
 from workprof.charts.memory.models import bin_confusion, estimated_and_replayed, waterfall
 from workprof.charts.shapes import headlines
-from workprof.charts.text import markdown_text
 from workprof.core.answer import Answer, Table
 from workprof.core.units import format_duration
+from workprof.core.words import markdown_text
 from workprof.inputs import safe_name
 from workprof.memory.bin_models import FAITHFUL, PredictorSettings
 from workprof.memory.bin_search import faithful_bins

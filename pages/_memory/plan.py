@@ -23,11 +23,11 @@ from workprof.answers.verdict import (
 )
 from workprof.charts.memory.tasks import requested_chart
 from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_headlines
-from workprof.charts.text import markdown_text
 from workprof.core.answer import Table
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, read
 from workprof.core.units import format_duration
+from workprof.core.words import markdown_text
 from workprof.inputs import safe_name
 from workprof.memory.questions import VERDICT
 from workprof.memory.verdict import ResourceVerdict, Verdict, VerdictSettings

@@ -16,9 +16,9 @@ from workprof.answers.scenarios import policy_scenario
 from workprof.charts.memory.models import learning_curve
 from workprof.charts.memory.policies import frontier_chart, why_costs, why_history
 from workprof.charts.shapes import headlines
-from workprof.charts.text import label_text, markdown_text
 from workprof.core.answer import Answer, Table
 from workprof.core.units import format_duration
+from workprof.core.words import label_text, markdown_text
 from workprof.inputs import safe_name
 from workprof.memory.facts import AFTER, known_when
 from workprof.memory.orders import SIZEY

@@ -10,7 +10,8 @@ from pages._frame.cross_link import Link
 from pages._memory.scope import PageContext
 from pages._parts import saved_scenarios, tables
 from workprof.answers.scenarios import comparison_table, scenarios_answer, verdict_scenario
-from workprof.charts.text import markdown_text, visible
+from workprof.core.text import visible
+from workprof.core.words import markdown_text
 from workprof.inputs import safe_name
 from workprof.memory.scenarios import MOST_COMPARED, Scenario
 from workprof.memory.verdict import VerdictSettings

@@ -13,10 +13,10 @@ from workprof.answers.assessment import assessment_answer
 from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes, zoom_end_gb
 from workprof.charts.memory.tasks import classes_chart
 from workprof.charts.shapes import headlines
-from workprof.charts.text import markdown_text, option_words
 from workprof.core.answer import Answer
 from workprof.core.errors import SettingsError
 from workprof.core.units import format_duration
+from workprof.core.words import markdown_text, option_words
 from workprof.inputs import safe_name
 from workprof.memory.assessment import (
     AUTO,

@@ -12,8 +12,8 @@ from pages._frame.visit import Visit
 from pages._memory import scope
 from pages._parts import forms, tabs
 from pages._parts.controls import choice
-from workprof.charts.text import markdown_text
 from workprof.core.question import QUESTION_KEY, Question
+from workprof.core.words import markdown_text
 from workprof.nodes.questions import ADVICE, ALLOCATE, PAGE, QUESTIONS, RANK
 from workprof.nodes.selection import RankSettings
 from workprof.profiles.settings import ProfileSettings

@@ -24,7 +24,7 @@ from workprof.charts.nodes.degradation import (
     reconstruction_errors,
     timeline,
 )
-from workprof.charts.text import counted, markdown_text
+from workprof.core.words import counted, markdown_text
 from workprof.formats.measured import BENCHMARKS
 from workprof.nodes.detection import DegradationSettings, Detection, flagged_now
 from workprof.nodes.detection_data import DetectSettings

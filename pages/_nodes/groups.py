@@ -8,8 +8,8 @@ from pages._nodes.context import ALLOCATION, PageContext, job_traces, notes, oth
 from pages._parts import figures, forms, tables
 from workprof.answers.node_groups import allocation_sentence, groups_figures, groups_sentence, groups_table, kinds_table
 from workprof.charts.nodes.groups import silhouette_bars
-from workprof.charts.text import counted, markdown_text
 from workprof.core.fields import get
+from workprof.core.words import counted, markdown_text
 from workprof.inputs import safe_name
 from workprof.nodes.allocation import PROFILE
 from workprof.nodes.groups import Groups

@@ -43,8 +43,8 @@ from workprof.answers.nodes import (
 from workprof.charts.downloads import parquet_bytes
 from workprof.charts.nodes.groups import weight_bars
 from workprof.charts.nodes.ranking import aspect_lines, aspect_table, ranked_bars
-from workprof.charts.text import counted, markdown_text
 from workprof.core.fields import write
+from workprof.core.words import counted, markdown_text
 from workprof.inputs import safe_name
 from workprof.nodes.advice import Advice, AdviceSettings
 from workprof.nodes.questions import ADVICE, DETECT, RANK

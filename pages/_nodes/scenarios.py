@@ -7,7 +7,7 @@ import streamlit as st
 from pages._nodes.context import PageContext
 from pages._parts import figures, saved_scenarios, tables
 from workprof.answers.nodes import comparison_table, leaders_sentence, scenario_table
-from workprof.charts.text import markdown_text
+from workprof.core.words import markdown_text
 from workprof.inputs import safe_name
 from workprof.nodes.ranking import MOST_COMPARED, NodeScenario
 from workprof.nodes.selection import RankSettings

@@ -11,8 +11,8 @@ from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from workprof.answers.configurations import curve_table, path_table, search_figures, search_sentence
 from workprof.charts.nodes.search import cost_curves, search_path
-from workprof.charts.text import counted, markdown_text
 from workprof.core.question import QUESTION_KEY
+from workprof.core.words import counted, markdown_text
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
 from workprof.nodes.questions import SEARCH
 from workprof.nodes.search import Search

@@ -11,7 +11,8 @@ from pages._parts import figures, forms
 from pages._parts.controls import choice
 from workprof.answers.node_groups import interval_sentence, transfer_sentence
 from workprof.charts.nodes.groups import transfer_bars
-from workprof.charts.text import markdown_text, visible
+from workprof.core.text import visible
+from workprof.core.words import markdown_text
 from workprof.inputs import chosen_file
 from workprof.nodes.questions import TRANSFER
 from workprof.workbench.nodes import RuntimeTransfer

@@ -16,7 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._frame import link
 from workprof.answers.help.terms import explained
-from workprof.charts.text import visible
+from workprof.core.text import visible
 
 AUTO = "auto"
 LARGEST = 10_000_000

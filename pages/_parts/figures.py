@@ -10,8 +10,8 @@ import streamlit as st
 from pages._frame.errors import guard
 from pages._parts import tables
 from workprof.charts.shapes import Chart, Headline, headline as headline_of
-from workprof.charts.text import label_text, markdown_text
 from workprof.core.answer import Figure
+from workprof.core.words import label_text, markdown_text
 
 Shared = TypeVarTuple("Shared")
 

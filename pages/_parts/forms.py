@@ -12,10 +12,10 @@ from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._parts import controls, tabs
 from workprof.answers.help.terms import explained, glossary_of
-from workprof.charts.text import option_words
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, Setting, check_value, get, leaves, put, read
 from workprof.core.question import QUESTION_KEY, Question, controls_of, form_text, from_form, in_form
+from workprof.core.words import option_words
 from workprof.store.reports import Dataset
 
 S = TypeVar("S")

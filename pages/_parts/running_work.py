@@ -15,8 +15,8 @@ from pages._frame.errors import LONGEST_MESSAGE, guard, refused
 from pages._frame.visit import AppState
 from workprof.answers.how_long import EarlierRun
 from workprof.background import Tasks, TaskView
-from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
+from workprof.core.words import counted, markdown_text
 from workprof.jobs import JobView
 from workprof.workbench import Workbench
 

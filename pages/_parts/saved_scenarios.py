@@ -6,8 +6,9 @@ import streamlit as st
 
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
-from workprof.charts.text import markdown_text, visible
 from workprof.core.errors import WorkprofError
+from workprof.core.text import visible
+from workprof.core.words import markdown_text
 from workprof.memory.scenarios import MOST_NAME
 
 

@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from workprof.answers.help.terms import explained
-from workprof.charts.text import column_words, visible_table
 from workprof.core.answer import Table
 from workprof.core.table import MISSING, Column, csv_bytes
+from workprof.core.words import column_words, visible_table
 
 MOST_ROWS = 1000
 

@@ -19,7 +19,7 @@ from workprof.answers.recognition import (
     unknown_table,
 )
 from workprof.charts.phases.evaluation import confusion_chart, known_bars, measures_of, open_curve
-from workprof.charts.text import markdown_text
+from workprof.core.words import markdown_text
 from workprof.phases.evaluation import Evaluation, EvaluationSettings
 from workprof.phases.questions import EVALUATE
 

@@ -11,10 +11,11 @@ from pages._frame import header, link
 from pages._frame.visit import Visit
 from pages._parts import forms
 from pages._parts.controls import choice
-from workprof.charts.text import counted, shortened, visible
 from workprof.core.errors import SettingsError
 from workprof.core.fields import get, leaves, read
 from workprof.core.question import form_text, in_form
+from workprof.core.text import visible
+from workprof.core.words import counted, shortened
 from workprof.phases.library import LibraryEdits, LibrarySettings, faithful_library
 from workprof.phases.questions import LEARN, PAGE
 from workprof.phases.runs import RunLine, RunList

@@ -16,7 +16,7 @@ from workprof.answers.recognition import match_figures, match_sentence, match_ta
 from workprof.charts.phases.evaluation import distance_matrix
 from workprof.charts.phases.fingerprints import MOST_OVERLAID, alignment_chart, overlay_chart
 from workprof.charts.phases.matches import match_chart, match_report, scores_chart
-from workprof.charts.text import counted, markdown_text
+from workprof.core.words import counted, markdown_text
 from workprof.inputs import safe_name
 from workprof.phases.library import LEFT_OUT, LibraryEdits, LibraryView, LibraryViewSettings, RunLabel
 from workprof.phases.matching import KnownMatchSettings, Match, MatchLine, MatchRunSettings

@@ -13,7 +13,7 @@ from pages._parts.long_question import LongQuestion
 from pages._phases.form import MOST_SHOWN, PageContext, counter_columns, edits_of
 from workprof.answers.recognition import live_figures
 from workprof.charts.phases.matches import first_of_each_source, live_chart
-from workprof.charts.text import counted, markdown_text
+from workprof.core.words import counted, markdown_text
 from workprof.phases.library import LEFT_OUT, LibraryEdits, RunLabel
 from workprof.phases.live import LiveLibrary, LiveSettings, LiveView
 from workprof.phases.runs import SYSTEM72

@@ -5,7 +5,7 @@ from pages._parts.long_question import LongQuestion
 from pages._phases.form import PageContext
 from workprof.answers.phase_methods import methods_answer, typical_answer
 from workprof.charts.phases.methods import methods_chart, typical_chart
-from workprof.charts.text import markdown_text
+from workprof.core.words import markdown_text
 from workprof.phases.library import LibraryEdits
 from workprof.phases.questions import METHODS, TYPICAL
 

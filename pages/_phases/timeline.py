@@ -20,9 +20,9 @@ from workprof.charts.phases.timeline import (
     most_moving,
     timeline_chart,
 )
-from workprof.charts.text import counted, markdown_text
 from workprof.core.errors import SettingsError
 from workprof.core.fields import read
+from workprof.core.words import counted, markdown_text
 from workprof.inputs import safe_name
 from workprof.phases.questions import PAGE, TIMELINE
 from workprof.phases.timeline import OwnBoundaries, Timeline, TimelineSettings

@@ -6,7 +6,7 @@ from pages._frame.visit import Visit
 from pages._parts import clusterings, long_question
 from pages._profiles.views import View
 from workprof.answers.profiles import everywhere_words
-from workprof.charts.text import markdown_text
+from workprof.core.words import markdown_text
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.profiles.settings import ProfileSettings

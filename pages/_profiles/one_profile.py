@@ -13,8 +13,8 @@ from pages._profiles import selection
 from pages._profiles.views import View
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.profiles.overview import LABEL_WORDS, arrivals
-from workprof.charts.text import counted, label, markdown_text, shortened
 from workprof.core.units import format_duration, format_share, gb_h
+from workprof.core.words import counted, label, markdown_text, shortened
 from workprof.formats.measured import BENCHMARKS
 from workprof.profiles.names import OUTLIERS
 from workprof.profiles.settings import ProfileSettings

@@ -14,7 +14,7 @@ from workprof.answers.how_long import computed_words
 from workprof.answers.profiles import paper_figures, profiles_sentence, quality_figures, together
 from workprof.charts.profiles import fingerprints as drawn
 from workprof.charts.profiles.overview import silhouette_boxes
-from workprof.charts.text import counted, label, markdown_text
+from workprof.core.words import counted, label, markdown_text
 from workprof.memory.ledger import Ledger
 from workprof.memory.ledger_settings import MEMORY, PROFILE, LedgerSettings
 from workprof.profiles.fit import ProfileFit

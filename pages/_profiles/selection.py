@@ -23,8 +23,8 @@ from workprof.charts.profiles.jobs import (
     read_selection,
     stratified,
 )
-from workprof.charts.text import counted
 from workprof.core.table import csv_bytes
+from workprof.core.words import counted
 from workprof.profiles.names import OUTLIERS
 
 PLOT, PICKED = "profiles_map_plot", "profiles_picked"

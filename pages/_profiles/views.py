@@ -12,7 +12,7 @@ from workprof.answers.profiles import summary_table
 from workprof.charts.downloads import labels_table, model_card, parquet_bytes
 from workprof.charts.profiles.features import BY, feature_boxes, metadata_heatmap
 from workprof.charts.profiles.overview import ORDERS, condensed_tree, size_bars
-from workprof.charts.text import counted, label
+from workprof.core.words import counted, label
 from workprof.inputs import safe_name
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.membership import Membership, MembershipSettings

@@ -8,9 +8,9 @@ from pages._frame.visit import Visit
 from pages._parts import tables
 from pages._parts.controls import choice
 from workprof.campaign.status import RUNS, CampaignStatus, enlisted, failures
-from workprof.charts.text import counted, markdown_text
 from workprof.core.records import digest
 from workprof.core.table import frame
+from workprof.core.words import counted, markdown_text
 
 EVERY_S = 3.0
 ALL = "all states"

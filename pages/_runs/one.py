@@ -21,8 +21,8 @@ from workprof.answers.saved_runs import (
     when,
 )
 from workprof.answers.tasks import task_labels
-from workprof.charts.text import markdown_text
 from workprof.core.runs import RunAgain, StoredRun
+from workprof.core.words import markdown_text
 from workprof.memory.assessment import AssessmentSettings
 from workprof.profiles.questions import FIT
 from workprof.workbench.runs import flat_settings

@@ -7,8 +7,8 @@ import streamlit as st
 from pages._parts import figures, tables
 from pages._parts.controls import choice
 from workprof.answers.saved_runs import run_label, run_table, run_words, stored_sentence
-from workprof.charts.text import markdown_text
 from workprof.core.runs import StoredRun
+from workprof.core.words import markdown_text
 
 RUN, TABLE, ORDER = "runs_run", "runs_table", "runs_order"
 MOST_SHOWN = 1000

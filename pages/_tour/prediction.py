@@ -11,7 +11,7 @@ from pages._parts import figures, running_work
 from workprof.answers.forecasts import Naming, forecast_sentence, hit_sentence
 from workprof.charts.classify.job import top_three
 from workprof.charts.profiles.overview import profile_names
-from workprof.charts.text import markdown_text
+from workprof.core.words import markdown_text
 from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.forecasts.held_out import TARGETS

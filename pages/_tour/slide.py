@@ -7,10 +7,10 @@ from pages._frame.visit import AppState
 from pages._parts import figures, report_files
 from pages._tour import preparation
 from workprof.charts.shapes import Chart
-from workprof.charts.text import markdown_text
 from workprof.charts.theme import readable
 from workprof.charts.tour import TourStop
 from workprof.core.fields import read
+from workprof.core.words import markdown_text
 from workprof.memory.questions import VERDICT
 from workprof.report.tour import trade
 from workprof.store.reports import Dataset

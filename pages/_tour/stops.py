@@ -10,7 +10,7 @@ from pages._frame import cross_link, datasets
 from pages._frame.errors import guard, refused
 from pages._frame.header import TOUR
 from pages._frame.visit import open_home
-from workprof.charts.text import markdown_text
+from workprof.core.words import markdown_text
 
 if TYPE_CHECKING:
     from workprof.report.tour import Stop

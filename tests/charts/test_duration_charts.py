@@ -22,8 +22,8 @@ from workprof.answers.how_long import expected_evaluation
 from workprof.charts.durations.errors import error_cdf, profile_error_boxes
 from workprof.charts.durations.observed import MOST_DRAWN, group_curves, observed_ecdf
 from workprof.charts.shapes import NEUTRAL
-from workprof.charts.text import formatted
 from workprof.charts.theme import readable
+from workprof.core.words import formatted
 from workprof.forecasts.candidates import CANDIDATES
 from workprof.forecasts.durations import DurationSettings, observed_durations, share_within, value_at
 from workprof.forecasts.errors import DURATION, curve_levels, summarise_errors

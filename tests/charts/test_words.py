@@ -2,18 +2,9 @@
 
 import pytest
 
-from workprof.charts.text import (
-    column_words,
-    formatted,
-    label,
-    listed,
-    markdown_text,
-    plotly_text,
-    shortened,
-    title,
-)
 from workprof.charts.theme import COLOURS, DARK_BACKGROUND, LIGHT_BACKGROUND, OUTLIER_COLOUR, ink_on, mark
 from workprof.core.text import spreadsheet_text
+from workprof.core.words import column_words, formatted, label, listed, markdown_text, plotly_text, shortened, title
 
 
 def luminance(colour):

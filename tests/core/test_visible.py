@@ -6,10 +6,10 @@ import unicodedata
 import pandas as pd
 import pytest
 
-from workprof.charts.text import visible_table
 from workprof.core.settings import Settings
 from workprof.core.table import csv_bytes
 from workprof.core.text import TURNING, shell_line, visible
+from workprof.core.words import visible_table
 from workprof.memory.bin_search import BinSettings
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore

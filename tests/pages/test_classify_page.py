@@ -7,10 +7,10 @@ import pytest
 
 from tests.pages import whole_home
 from tests.pages.conftest import SAMPLE, by_options, problems
-from workprof.charts.text import formatted
 from workprof.core.question import parameters_of
 from workprof.core.settings import from_environment
 from workprof.core.units import format_share
+from workprof.core.words import formatted
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.forecasts.forecaster import ForecasterSettings

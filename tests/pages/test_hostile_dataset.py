@@ -14,8 +14,8 @@ from tests.pages import hostile_home
 from tests.pages.addresses import everything
 from tests.pages.all_views import View
 from tests.pages.conftest import problems
-from workprof.charts.text import label_text, markdown_text
 from workprof.core.settings import from_environment
+from workprof.core.words import label_text, markdown_text
 from workprof.workbench import Workbench
 
 pytestmark = pytest.mark.slow

@@ -14,10 +14,10 @@ from tests.pages.conftest import problems
 from workprof.answers.assessment import assessment_sentence
 from workprof.answers.policies import acceptable, picked
 from workprof.charts.memory.tasks import classes_chart
-from workprof.charts.text import column_words
 from workprof.core.settings import from_environment
 from workprof.core.stats import FEWEST_RUNS
 from workprof.core.units import GB, format_share
+from workprof.core.words import column_words
 from workprof.memory.assessment import AssessmentSettings, ClassSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings

@@ -11,7 +11,7 @@ from tests.pages import toured_home
 from tests.pages.conftest import PATIENCE_S, problems
 from tests.pages.toured_home import FILES
 from workprof.answers.verdict import sentence
-from workprof.charts.text import markdown_text
+from workprof.core.words import markdown_text
 from workprof.memory.questions import VERDICT
 from workprof.memory.verdict import VerdictSettings
 from workprof.report.tour import STOPS, missing, samples_of, stops_of, trade

@@ -12,10 +12,10 @@ from tests.same.reading import bar, same_figures
 from workprof.answers.classifier import classifier_answer
 from workprof.answers.feedback import drift_table, needs_table
 from workprof.answers.forecasts import forecast_document
-from workprof.charts.text import shortened
 from workprof.core.answer import to_json as answer_json
 from workprof.core.records import to_json
 from workprof.core.units import GB, format_share
+from workprof.core.words import shortened
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.forecasts.forecaster import ForecasterSettings

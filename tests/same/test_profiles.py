@@ -10,9 +10,9 @@ import pytest
 from tests.same.reading import bar, same_figures, same_metrics
 from workprof.answers.profiles import fit_answer, summary_table
 from workprof.charts.profiles.overview import LABEL_WORDS
-from workprof.charts.text import label
 from workprof.core.answer import to_json as answer_json
 from workprof.core.units import HOUR_S, format_count, format_duration, format_share
+from workprof.core.words import label
 from workprof.memory.ledger_settings import LedgerSettings
 from workprof.profiles.membership import MembershipSettings
 from workprof.profiles.settings import ProfileSettings

@@ -18,8 +18,8 @@ from workprof.answers.profiles import (
 )
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of
-from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
+from workprof.core.words import plotly_text, shortened
 from workprof.profiles.baseline import BASELINE_METRICS, Baseline
 from workprof.profiles.hopkins import CLUSTERED_BELOW, PUBLISHED_HOPKINS, REGULAR_ABOVE, Hopkins
 from workprof.profiles.stability import DOUBTFUL_FROM, HIGHLY_STABLE_FROM, STABLE_FROM, Stability

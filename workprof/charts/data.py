@@ -8,9 +8,9 @@ import pandas as pd
 
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart, figure_of
-from workprof.charts.text import counted, formatted, label
 from workprof.charts.theme import COLOURS
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, dated, format_count, format_duration, format_share
+from workprof.core.words import counted, formatted, label
 from workprof.store.reports import ColumnProfile, Dataset, IngestReport, TimeCoverage, lines_lost
 
 MOMENTS = ("_time_s", "started_s", "finished_s")

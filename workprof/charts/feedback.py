@@ -8,8 +8,8 @@ import pandas as pd
 from workprof.answers.feedback import DRIFT_NOTE, drift_table, drift_words, history_sentence
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of, vertical
-from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
+from workprof.core.words import counted, plotly_text
 from workprof.forecasts.feedback.drift import DRIFT, NO_DRIFT, SLIGHT, TOO_FEW, Drift
 from workprof.forecasts.feedback.windows import FIT, OBSERVED, REFITTED, HistoryEntry
 

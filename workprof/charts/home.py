@@ -7,8 +7,8 @@ from workprof.answers import home
 from workprof.answers.over_time import largest_named
 from workprof.answers.verdict import SAVED
 from workprof.charts.shapes import Headline, headline
-from workprof.charts.text import counted, formatted, listed
 from workprof.core.units import format_count, format_duration, format_share
+from workprof.core.words import counted, formatted, listed
 from workprof.memory.over_time import OverTime
 from workprof.memory.verdict import Verdict
 from workprof.store.reports import ColumnProfile, Counts, Dataset

@@ -13,9 +13,9 @@ from workprof.answers.over_time import cells_table, left_out_words, moment, over
 from workprof.answers.tasks import PATH_SIGN
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart, drawn_once, figure_of
-from workprof.charts.text import counted, listed, plotly_text, shortened
 from workprof.charts.theme import COLOURS
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, compact
+from workprof.core.words import counted, listed, plotly_text, shortened
 from workprof.memory.over_time import BIN_WORDS, OTHERS, OverTime
 
 MOST_DRAWN = 12

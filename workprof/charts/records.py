@@ -47,10 +47,10 @@ from workprof.charts.profiles.jobs import profile_map
 from workprof.charts.profiles.membership import hdbscan_tree, runs_frame
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.shapes import Chart
-from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
 from workprof.core.answer import Answer, to_frame
 from workprof.core.errors import WorkprofError
+from workprof.core.words import counted, plotly_text
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.durations import ObservedDurations
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation

@@ -13,8 +13,8 @@ from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_head
 from workprof.charts.over_time import over_time_chart
 from workprof.charts.profiles.jobs import profile_map
 from workprof.charts.shapes import Chart, Headline, headline
-from workprof.charts.text import counted
 from workprof.core.units import format_count, format_share
+from workprof.core.words import counted
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.memory.assessment import Assessment
 from workprof.memory.over_time import OverTime

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 
 from workprof.charts.shapes import Chart, Headline
-from workprof.charts.text import column_words, counted
 from workprof.charts.theme import readable
 from workprof.core.records import to_json
 from workprof.core.scope import titled
@@ -14,6 +13,7 @@ from workprof.core.shares import in_words
 from workprof.core.table import MISSING, Column
 from workprof.core.text import visible
 from workprof.core.units import format_duration
+from workprof.core.words import column_words, counted
 from workprof.report.parts import Decision, Section, Table
 from workprof.report.report import Report
 from workprof.store.reports import lines_lost

@@ -4,9 +4,9 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workprof.charts.text import listed
 from workprof.core.errors import WorkprofError
 from workprof.core.units import HOUR_S, MINUTE_S
+from workprof.core.words import listed
 from workprof.report.parts import Kind, Need
 from workprof.store.entries import About
 from workprof.store.reports import Dataset

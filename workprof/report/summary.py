@@ -24,9 +24,9 @@ from workprof.charts.nodes.ranking import ranked_bars
 from workprof.charts.phases.evaluation import known_bars
 from workprof.charts.phases.timeline import most_moving, timeline_chart
 from workprof.charts.shapes import Chart, Headline, headline
-from workprof.charts.text import counted
 from workprof.core.errors import WorkprofError
 from workprof.core.units import compact, format_share
+from workprof.core.words import counted
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
 from workprof.memory.ledger import Amount, Ledger, LedgerRow
 from workprof.memory.ledger_settings import MEMORY, PROFILE, TASK, LedgerSettings

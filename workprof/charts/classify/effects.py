@@ -19,8 +19,8 @@ from workprof.answers.forecasts import Naming
 from workprof.charts import shapes
 from workprof.charts.classify.model import AXIS
 from workprof.charts.shapes import Chart, figure_of
-from workprof.charts.text import counted, label, plotly_text
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
+from workprof.core.words import counted, label, plotly_text
 from workprof.forecasts.explain import GlobalExplanation
 
 BINS = 80

@@ -7,8 +7,8 @@ from workprof.answers.forecasts import held_out_note, hit_sentence
 from workprof.charts import shapes
 from workprof.charts.classify.job import log_axis
 from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, figure_of
-from workprof.charts.text import formatted, label
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR
+from workprof.core.words import formatted, label
 from workprof.forecasts.held_out import HeldOut
 
 MOST_SHOWN = 40

@@ -25,10 +25,10 @@ from workprof.answers.forecasts import (
 )
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of
-from workprof.charts.text import formatted, label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
 from workprof.core.records import to_json
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, format_share, odds_times
+from workprof.core.words import formatted, label, plotly_text, shortened
 from workprof.forecasts.estimates import TARGETS, Estimates, NearestJobs
 from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecaster, Forecasts

@@ -31,8 +31,8 @@ from workprof.answers.classifier import (
 from workprof.answers.forecasts import Naming
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of
-from workprof.charts.text import counted, label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, LIGHT_GREY, LIGHT_SCALE, OUTLIER_COLOUR, ROW_PX, rows_height
+from workprof.core.words import counted, label, plotly_text, shortened
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Confusion, SplitScores
 from workprof.forecasts.explain import GlobalExplanation
 from workprof.forecasts.predictions import NO_PROFILE

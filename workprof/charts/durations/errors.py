@@ -28,9 +28,9 @@ from workprof.answers.estimates import (
 )
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, horizontal, vertical
-from workprof.charts.text import plotly_text
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.arrays import Floats
+from workprof.core.words import plotly_text
 from workprof.forecasts.errors import PublishedErrors, curve_levels
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation, ProfileErrors
 from workprof.profiles.names import OUTLIERS, UNCLUSTERED, fitted

@@ -20,10 +20,10 @@ from workprof.answers.durations import (
 )
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
-from workprof.charts.text import counted, formatted, label, plotly_text, title
 from workprof.charts.theme import COLOURS
 from workprof.core.arrays import Floats, Ints
 from workprof.core.units import format_bytes, format_share
+from workprof.core.words import counted, formatted, label, plotly_text, title
 from workprof.forecasts.durations import EVERYTHING, FEWEST_ROWS, PROFILE, DurationCurve, ObservedDurations, value_at
 from workprof.profiles.names import OUTLIERS, UNCLUSTERED, fitted
 

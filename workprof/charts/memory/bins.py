@@ -8,11 +8,11 @@ import pandas as pd
 from workprof.answers.bins import PERFECT, PERFECT_HEADROOM, SAVING, curve_answer, use_note, use_sentence
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, figure_of, vertical
-from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.core.answer import to_frame
 from workprof.core.arrays import Floats
 from workprof.core.units import GB, format_share, gb
+from workprof.core.words import counted
 from workprof.memory.bin_search import COUNT
 from workprof.memory.bins import Bins, ImprovementCurve, needed_bytes, own_bins
 

@@ -17,10 +17,10 @@ from workprof.answers.assessment import (
 from workprof.charts import shapes
 from workprof.charts.memory.tasks import CLASS_LOOKS, row_labels
 from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, figure_of, rows_axis
-from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.answer import to_frame
 from workprof.core.table import frame
+from workprof.core.words import counted, plotly_text
 from workprof.memory.assessment import Assessment, TaskAssessment
 from workprof.memory.facts import AFTER, BEFORE, NUMBER, UNSURE, Box, FactPoints, MemoryFact, MemoryFacts
 

@@ -7,10 +7,10 @@ from workprof.answers.ledger import WORDS, bars_sentence, hours_of, judged_resou
 from workprof.charts import shapes
 from workprof.charts.memory.tasks import row_labels
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of, rows_axis
-from workprof.charts.text import counted, listed
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.answer import to_frame
 from workprof.core.units import number
+from workprof.core.words import counted, listed
 from workprof.memory.ledger import Ledger, LedgerRow
 from workprof.memory.ledger_settings import CORES, GPUS, LIMIT, MEMORY, WEEK
 

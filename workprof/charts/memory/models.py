@@ -20,11 +20,11 @@ from workprof.answers.models import (
 from workprof.answers.policies import OURS, learning_note, learning_sentence, policy_name
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, LEGEND_BELOW, NEUTRAL, Chart, figure_of, rows_axis
-from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.answer import to_frame
 from workprof.core.arrays import Ints
 from workprof.core.units import GB, format_share, number
+from workprof.core.words import counted
 from workprof.memory.models import ModelResult, PredictorResult, Waterfall
 from workprof.memory.policy_figures import REQUESTS, PolicyFigures
 from workprof.memory.replay import ReplayResult

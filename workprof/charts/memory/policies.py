@@ -25,9 +25,9 @@ from workprof.answers.policies import (
 )
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, figure_of, vertical
-from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.core.units import GB, gb
+from workprof.core.words import counted
 from workprof.memory.frontier import FrontierPoint
 from workprof.memory.policy_figures import REQUESTS, PolicyFigures
 from workprof.memory.replay import ReplayResult

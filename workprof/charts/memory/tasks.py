@@ -8,11 +8,11 @@ from workprof.answers.assessment import TASK_BOXES, assessment_answer, classes_n
 from workprof.answers.tasks import task_labels
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of, rows_axis, vertical
-from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.answer import to_frame
 from workprof.core.table import frame
 from workprof.core.units import GB, format_share, gb, gb_h
+from workprof.core.words import counted, plotly_text
 from workprof.memory.assessment import CLASSES, HEAVY, LIGHT, MODERATE, Assessment, TaskAssessment
 
 CLASS_LOOKS = {LIGHT: (COLOURS[2], "circle"), MODERATE: (COLOURS[1], "square"), HEAVY: (COLOURS[4], "diamond")}

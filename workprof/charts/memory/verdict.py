@@ -7,9 +7,9 @@ import pandas as pd
 from workprof.answers.verdict import named, sentence, verdict_answer, why
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, rows_axis
-from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
 from workprof.core.units import format_share, gb_h, number
+from workprof.core.words import counted, plotly_text
 from workprof.memory.resources import MEMORY
 from workprof.memory.verdict import CurvePoint, ResourceVerdict, Verdict
 from workprof.memory.verdict_rows import KEEP, VerdictRow

@@ -19,8 +19,8 @@ from workprof.answers.nodes import (
 )
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
-from workprof.charts.text import listed, plotly_text
 from workprof.charts.theme import COLOURS
+from workprof.core.words import listed, plotly_text
 from workprof.nodes.ranking import RankedNode, Ranking
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from workprof.answers.configurations import curve_table, mean_note, path_sentence, path_table, search_sentence
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, figure_of
-from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
+from workprof.core.words import counted
 from workprof.nodes.search import RANDOM, WITH_SCORES, WITHOUT, Search
 
 DASHES = {RANDOM: "dash", WITHOUT: "dot", WITH_SCORES: "solid"}

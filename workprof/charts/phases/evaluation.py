@@ -24,8 +24,8 @@ from workprof.answers.recognition import (
 )
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis, vertical
-from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, LIGHT_SCALE, SMALLEST_PX, rows_height
+from workprof.core.words import counted, plotly_text
 from workprof.phases.evaluation import Evaluation, KnownFigures
 from workprof.phases.library import LibraryView
 

@@ -17,9 +17,9 @@ from workprof.answers.phases import (
 from workprof.charts import shapes
 from workprof.charts.phases.timeline import counter_names, counter_unit
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
-from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, DIVERGING, rows_height
 from workprof.core.arrays import Floats
+from workprof.core.words import counted, plotly_text
 from workprof.phases.timeline import AlignedRuns, Timeline
 
 EVERY = "all"

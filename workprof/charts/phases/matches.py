@@ -31,10 +31,10 @@ from workprof.charts.shapes import (
     rows_axis,
     vertical,
 )
-from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.arrays import Floats
 from workprof.core.records import to_json
+from workprof.core.words import counted, plotly_text
 from workprof.phases.live import SHOWN_S, LiveView
 from workprof.phases.matching import Match, MatchLine
 

@@ -15,8 +15,8 @@ from workprof.answers.phase_methods import (
 from workprof.charts import shapes
 from workprof.charts.phases.timeline import counter_names, counter_unit
 from workprof.charts.shapes import LEGEND_ABOVE, Chart
-from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
+from workprof.core.words import counted, plotly_text
 from workprof.phases.changepoints import METHOD_WORDS
 from workprof.phases.methods import Methods
 from workprof.phases.typical import TypicalRuns

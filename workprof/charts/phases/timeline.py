@@ -12,9 +12,9 @@ import workprof
 from workprof.answers.phases import lines_note, phase_table, timeline_sentence
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart
-from workprof.charts.text import counted, plotly_text
 from workprof.core.arrays import Floats
 from workprof.core.records import to_json
+from workprof.core.words import counted, plotly_text
 from workprof.phases.timeline import Timeline
 
 LONGEST_COUNTER = 34

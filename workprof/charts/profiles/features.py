@@ -13,8 +13,8 @@ from workprof.answers.profiles import PURE_FROM, pure_sentence, rests_on, spread
 from workprof.charts import shapes
 from workprof.charts.profiles.overview import sizes
 from workprof.charts.shapes import Chart, figure_of
-from workprof.charts.text import label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR, rows_height
+from workprof.core.words import label, plotly_text, shortened
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.metadata import Heatmap
 from workprof.profiles.names import OUTLIERS

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from workprof.answers.profiles import LITTLE, distance_words, fingerprints_note, largest_sentence, rests_on
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
-from workprof.charts.text import counted, label, plotly_text
 from workprof.charts.theme import COLOURS, DIVERGING, SMALL_PX, text_px
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, compact, format_share
+from workprof.core.words import counted, label, plotly_text
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.names import OUTLIERS, fitted
 

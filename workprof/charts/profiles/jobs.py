@@ -13,9 +13,9 @@ from workprof.answers.profiles import drawn_note, map_sentence
 from workprof.charts import shapes
 from workprof.charts.profiles.overview import groups
 from workprof.charts.shapes import Chart, figure_of
-from workprof.charts.text import plotly_text
 from workprof.charts.theme import OUTLIER_COLOUR, ink_on, mark
 from workprof.core.units import format_share
+from workprof.core.words import plotly_text
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.names import OUTLIERS
 

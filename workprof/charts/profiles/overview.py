@@ -20,8 +20,8 @@ from workprof.answers.profiles import (
 )
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart, figure_of
-from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
+from workprof.core.words import plotly_text, shortened
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.names import OUTLIERS, shown_names
 from workprof.profiles.summary import ProfileCard
