@@ -11,14 +11,13 @@ from pages._frame import datasets
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._home import over_time, since, views
-from pages._parts import figures
+from pages._parts import clusterings, figures
 from pages._tour import stops
 from workprof.answers.home import as_of_words
 from workprof.answers.over_time import judged_sentence, memory_sentence, row_names
 from workprof.charts.home import home_headlines, overview_sentence, unended_words
 from workprof.core.words import markdown_text
 from workprof.memory.realised import CLOCK
-from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS
 
@@ -53,7 +52,8 @@ def body(visit: Visit, dataset: Dataset) -> None:
 
 def _jobs(visit: Visit, dataset: Dataset) -> None:
     columns = visit.workbench.column_profiles(dataset.hash)
-    fit = visit.workbench.profiles.cached(dataset.hash, ProfileSettings()).result
+    used = clusterings.everywhere(dataset)
+    fit = visit.workbench.profiles.cached(dataset.hash, used).result
     counts = visit.workbench.counts(dataset.hash)
     place = st.container()
     outcome, row = st.container(), st.container()
@@ -61,7 +61,7 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
     chart = st.container()
     with place:
         result = None if settings is None else over_time.result(visit, dataset, settings)
-    names = {} if result is None else row_names(result, visit.workbench.profile_names(dataset.hash))
+    names = {} if result is None else row_names(result, visit.workbench.profile_names(dataset.hash, used))
     with outcome:
         sentence = overview_sentence(dataset, columns, counts) if result is None else memory_sentence(result)
         figures.headline(markdown_text(sentence, 400))

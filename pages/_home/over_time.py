@@ -8,7 +8,7 @@ import streamlit as st
 from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._frame.visit import Visit
-from pages._parts import figures, forms, long_question, tables
+from pages._parts import clusterings, figures, forms, long_question, tables
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from workprof.answers.over_time import cell_words, moment, over_time_runs_answer
@@ -21,7 +21,6 @@ from workprof.memory.ledger_settings import GROUPINGS, PROFILE, TASK
 from workprof.memory.over_time import OverTime, OverTimeRunsSettings, OverTimeSettings
 from workprof.memory.questions import OVER_TIME, OVER_TIME_RUNS
 from workprof.memory.usage import USAGE_COLUMNS
-from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 
 MOST_RUNS_AT_ONCE = 150_000
@@ -38,7 +37,7 @@ def settings(visit: Visit, dataset: Dataset) -> OverTimeSettings | None:
     if not {"requested_memory_bytes", "duration_s"} <= held or not held & {*USAGE_COLUMNS.values()}:
         return None
     usual = visit.workbench.over_time.resolved(dataset.hash).by
-    clustered = visit.workbench.profiles.cached(dataset.hash, ProfileSettings()).result is not None
+    clustered = visit.workbench.profiles.cached(dataset.hash, clusterings.everywhere(dataset)).result is not None
     by = OVER_TIME.leaf("by")
     present = [
         one for one in by.about.choices if one == TASK or (clustered if one == PROFILE else held & {*GROUPINGS[one]})
@@ -50,15 +49,23 @@ def settings(visit: Visit, dataset: Dataset) -> OverTimeSettings | None:
 
 def result(visit: Visit, dataset: Dataset, chosen: OverTimeSettings) -> OverTime | None:
     """Return memory over time: computed at once where it is quick, else by a job; None where there is none."""
-    compute = visit.workbench.over_time
+    compute, fit = visit.workbench.over_time, clusterings.everywhere(dataset)
     try:
         if dataset.rows <= MOST_RUNS_AT_ONCE:
-            return compute(dataset.hash, chosen)
+            return compute(dataset.hash, chosen, fit=fit)
         words = f"Memory over time of {counted(dataset.rows, 'run')} is not added up yet."
         return long_question.result(
             visit,
             dataset,
-            LongQuestion("home_add_up", chosen, compute, "Add up memory over time", lambda: words, "Adding up memory"),
+            LongQuestion(
+                "home_add_up",
+                chosen,
+                compute,
+                "Add up memory over time",
+                lambda: words,
+                "Adding up memory",
+                more={"fit": fit},
+            ),
         )
     except (ColumnMissing, NotEnoughData) as error:
         st.caption(f"No chart over time: {markdown_text(str(error), 300)}.")
@@ -97,7 +104,7 @@ def _cell(visit: Visit, dataset: Dataset, outcome: OverTime, names: Mapping[str,
     request = OverTimeRunsSettings(
         outcome.settings, "" if row == ALL_ROWS else row, None if place == ALL_BINS else int(place), most
     )
-    runs = visit.workbench.over_time_runs(dataset.hash, request)
+    runs = visit.workbench.over_time_runs(dataset.hash, request, fit=clusterings.everywhere(dataset))
     told = over_time_runs_answer(runs, cell_words(outcome, runs, names))
     st.markdown(f"**{markdown_text(told.sentence, 300)}**")
     if not runs.n_runs:

@@ -10,7 +10,7 @@ from pages._frame.cross_link import Link, Parameters
 from pages._frame.visit import Visit
 from pages._home import compare
 from pages._memory.plan import MOST_WORDS, verdict_of
-from pages._parts import figures
+from pages._parts import clusterings, figures
 from pages._runs import links
 from workprof.answers.home import PRICE, deeds
 from workprof.answers.ledger import first_findings, ledger_sentence
@@ -30,6 +30,7 @@ from workprof.charts.home import (
 )
 from workprof.charts.profiles.overview import profile_names, size_bars
 from workprof.charts.shapes import Headline
+from workprof.core.question import parameters_of
 from workprof.core.runs import StoredRun
 from workprof.core.units import GB
 from workprof.core.words import counted, label, label_text, listed, markdown_text
@@ -43,6 +44,7 @@ from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.memory.what_if import WhatIfSettings
 from workprof.nodes.questions import SEARCH
 from workprof.profiles.fit import ProfileFit
+from workprof.profiles.questions import FIT
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import CachedResult
@@ -110,16 +112,17 @@ def next_steps(
                 icon, asked = ASKED[what]
                 parameters = links.parameters_of(VERDICT.name, dataset.hash, VerdictSettings(what_if=asked))
             if what == "waste" and result is not None:
-                page, parameters = _of_waste(result)
+                page, parameters = _of_waste(result, dataset)
                 icon = "delete_sweep"
             cross_link.follow(Link(label_text(words, 200), page, dataset.hash, parameters, icon), f"home_next_{what}")
 
 
-def _of_waste(result: OverTime) -> tuple[str, dict[str, str]]:
+def _of_waste(result: OverTime, dataset: Dataset) -> tuple[str, Parameters]:
     """Return the page, and its parameters, that shows the row which leaves most unused with the same figure."""
     by, row = result.settings.by, result.rows[largest_named(result)]
     if by == PROFILE and row.startswith("profile "):
-        return "profiles", {"profiles_profile": row.removeprefix("profile ")}
+        used = parameters_of(FIT, clusterings.everywhere(dataset))
+        return "profiles", {**used, "profiles_profile": row.removeprefix("profile ")}
     if by in (PROFILE, TASK):
         return "memory", {"memory_tab": ASSESS.tab}
     return "memory", {"memory_tab": LEDGER.tab, "memory_ledger_by": by}
@@ -136,7 +139,7 @@ def more(visit: Visit, dataset: Dataset, fit: ProfileFit | None) -> None:
 
 
 def _sizes(visit: Visit, dataset: Dataset, fit: ProfileFit) -> None:
-    names = dict(enumerate(visit.workbench.profile_names(dataset.hash)[:-1]))
+    names = dict(enumerate(visit.workbench.profile_names(dataset.hash, fit.settings)[:-1]))
     figures.show(size_bars(fit, profile_names(fit) | names), key="home_sizes")
 
 
@@ -192,7 +195,8 @@ class Step:
 
 def checklist(visit: Visit, dataset: Dataset) -> None:
     """Show the steps, the requests among them."""
-    profiles = visit.workbench.profiles.cached(dataset.hash, ProfileSettings())
+    used = clusterings.everywhere(dataset)
+    profiles = visit.workbench.profiles.cached(dataset.hash, used)
     _show(Step(DONE, f"Data: {counted(dataset.finished_rows, 'finished run')} ready", "data", "Inspect the data"))
     if profiles.result is None and profiles.refusal:
         _show(Step(UNFIT, f"Profiles: {markdown_text(profiles.refusal, 300)}", "profiles", "What is missing"))
@@ -201,7 +205,8 @@ def checklist(visit: Visit, dataset: Dataset) -> None:
         words = "Profiles: being computed now" if running else "Profiles: not computed yet"
         _show(Step(RUNNING if running else NEXT, words, "profiles", "Find profiles"))
     else:
-        result = f"Profiles: {counted(profiles.result.scores.n_clusters, 'profile')} found with the default settings"
+        whose = "with the default settings" if used == ProfileSettings() else "with the settings of your choice"
+        result = f"Profiles: {counted(profiles.result.scores.n_clusters, 'profile')} found {whose}"
         _show(Step(DONE, result, "profiles", "Open the profiles"))
     _show(_classifier(visit, dataset, profiles))
     _sizes_step(visit, dataset)

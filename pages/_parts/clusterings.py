@@ -22,13 +22,16 @@ from workprof.store.reports import Dataset
 DEFAULT, EVERYWHERE = "default", "profiles_used"
 CLUSTERING = EVALUATE_ESTIMATES.leaf("profiles")
 KEY = CLUSTERING.key(DURATIONS)
+CHOICE = "_clustering"
+"""How the keys of the pages' own choices end."""
 PROFILES_PAGE = "pages/profiles.py"
 
 
 def use_everywhere(dataset: Dataset, settings: ProfileSettings) -> None:
     """Have the other pages use a clustering (a callback)."""
     st.session_state[EVERYWHERE] = (dataset.hash, settings)
-    st.session_state.pop(KEY, None)
+    for key in [one for one in st.session_state if str(one).endswith(CHOICE)]:
+        del st.session_state[key]
 
 
 def everywhere(dataset: Dataset) -> ProfileSettings:

@@ -4,7 +4,10 @@ import pytest
 
 from tests.pages.conftest import SAMPLE, problems
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
+from workprof.answers.over_time import memory_sentence
+from workprof.charts.text import markdown_text
 from workprof.core.settings import from_environment
+from workprof.memory.over_time import OverTimeSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.workbench import Workbench
 
@@ -90,9 +93,13 @@ def test_profiles_are_used_everywhere_by_a_button_that_says_what_changes(app, lo
     other = ProfileSettings(min_cluster_size=80, min_samples=45)
     house().workbench.profiles(loaded.hash, other)
     test = app("profiles", profiles_min_cluster_size="80", profiles_min_samples="45")
-    assert "Durations shows these" in words(test) and "Classify trains for them" in words(test)
+    assert "Home, Memory and Durations show these" in words(test) and "Classify trains for them" in words(test)
     test.button(key="profiles_everywhere").click().run()
-    assert "Classify and Durations use these profiles" in words(test)
+    assert "Home, Classify, Memory and Durations use these profiles" in words(test)
+    found = house().workbench.over_time(loaded.hash, OverTimeSettings(by="profile"), fit=other)
+    test.switch_page("pages/home.py").run()
+    assert problems(test) == []
+    assert markdown_text(memory_sentence(found), 400) in words(test)
     test.switch_page("pages/durations.py").run()
     assert "80 rows" in test.selectbox(key="durations_clustering").value
     test.switch_page("pages/classify.py").run()
