@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages._classify import training
 from pages._classify.training import View
-from pages._frame import cross_link, link
+from pages._frame import cross_link, link, look
 from pages._frame.cross_link import Link, Parameters
 from pages._frame.errors import guard
 from pages._parts import clusterings, controls, figures, tables
@@ -81,14 +81,16 @@ def one_job(view: View) -> None:
     below = st.container()
     with form:
         source = controls.choice("The job", SOURCE, (PAST, FIELDS), shown=SHOWN, row=True)
-        row_id = _picked(view) if source == PAST else None
+        with st.expander("Another job") if look.narrow() and source == PAST else st.container():
+            row_id = _picked(view) if source == PAST else None
         given = _given(view, source, row_id)
     if given is None:
         return
     with guard(), outcome:
         forecasts = _prediction(view, given, first)
     with guard(), below:
-        _held_out(view, given)
+        with st.expander("Held-out runs") if look.narrow() else st.container():
+            _held_out(view, given)
         _links(view, int(forecasts.profiles.best[0]))
         figures.fold("Most similar jobs", "classify_similar", _nearest, view, given, forecasts)
 

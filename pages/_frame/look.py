@@ -34,6 +34,7 @@ CSS = f"""
 }}
 @media (max-width: {PHONE_PX}px) {{
   [data-testid="stMainBlockContainer"] {{ padding-bottom: 1.5rem; }}
+  [data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"] {{ gap: 0.45rem; }}
   .st-key-{HEADER} {{ flex-wrap: nowrap; gap: 0.25rem; }}
   .st-key-{HEADER} > * {{ flex-shrink: 0; }}
   .st-key-{HEADER} > :first-child {{ flex-grow: 1; }}
@@ -47,6 +48,7 @@ CSS = f"""
 }}
 @media (hover: none) {{ .modebar-container {{ display: none !important; }} }}
 .st-key-{WINDOW} {{ display: none; }}
+[data-testid="stBaseButton-tertiary"] p {{ text-align: left; }}
 .st-key-{HEADLINE} p {{ font-size: 1.2rem; line-height: 1.4; }}
 [role="tab"][aria-selected="true"] p, [data-testid="stSliderThumbValue"],
 [data-testid="stButtonGroup"] [data-selected="true"] p {{ color: {CHOSEN}; }}

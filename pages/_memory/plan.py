@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages._frame import link
+from pages._frame import link, look
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._memory import decisions, exports, scope
@@ -96,7 +96,8 @@ def plan(context: PageContext) -> None:
     if found is not None and found.broken:
         st.markdown("**Who breaks**")
         tables.answer(Table("broken", "", BROKEN, found.broken), key="memory_verdict_broken_table")
-    figures.show(rows_chart(result), key="memory_verdict_rows", sentence=False)
+    with st.expander("Largest rows") if look.narrow() else st.container():
+        figures.show(rows_chart(result), key="memory_verdict_rows", sentence=False)
     _rows(context, settings, result)
     scope.save_scenario(context, "memory_keep_verdict", lambda name: verdict_scenario(result, context.dataset, name))
     figures.fold("Export", "memory_verdict_exports", exports.of_verdict, context, result, icon=":material/download:")

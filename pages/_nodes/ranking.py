@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages._frame import header
+from pages._frame import header, look
 from pages._nodes import degradation
 from pages._nodes.context import (
     LONGEST_NOTE,
@@ -133,7 +133,7 @@ def _decision(result: Ranking, drawn: Ranking, advice: Advice | None, work: Work
     chart, prices = st.columns([2, 1], gap="medium")
     with chart:
         figures.show(ranked_bars(drawn, priced=drawn is not result), key="nodes_bars", sentence=False)
-    with prices:
+    with prices, st.expander("Prices") if look.narrow() else st.container():
         st.caption("Enter prices, or the cores of each node, to compare like with like.")
         _prices(result)
 

@@ -26,7 +26,7 @@ from tests.charts.records_for_classify import (
 from tests.charts.records_for_tests import HOSTILE
 from workprof.answers.classifier import missed_table
 from workprof.answers.forecasts import PUBLISHED, additivity, request_sentence
-from workprof.charts.classify.effects import beeswarm, dependence, interaction_heatmap, offsets, profile_bars
+from workprof.charts.classify.effects import beeswarm, dependence, interaction_heatmap, odds_axis, offsets, profile_bars
 from workprof.charts.classify.held_out import held_out_scatter
 from workprof.charts.classify.job import estimate_rows, past_jobs_table, predictions_table, top_three, waterfall
 from workprof.charts.classify.model import (
@@ -264,6 +264,22 @@ def test_importance_adds_up_the_classes_and_states_its_sample():
         assert "The contributions add up to the score." in chart.note
     assert "do not add up to the score (gap" in field_bars(global_explanation(additive=False), NAMING).note
     assert field_bars(found, NAMING).takeaway.startswith("Most important: user (80 %)")
+
+
+@pytest.mark.parametrize(
+    ("largest", "words"),
+    [
+        (0.5, ["÷ 1.5", "÷ 1.2", "÷ 1.1", "× 1", "× 1.1", "× 1.2", "× 1.5"]),
+        (2.5, ["÷ 10", "÷ 5", "÷ 2", "× 1", "× 2", "× 5", "× 10"]),
+        (7.0, ["÷ 1,000", "÷ 100", "÷ 10", "× 1", "× 10", "× 100", "× 1,000"]),
+        (20.7, ["÷ 10<sup>6</sup>", "÷ 10<sup>3</sup>", "× 1", "× 10<sup>3</sup>", "× 10<sup>6</sup>"]),
+    ],
+)
+def test_an_axis_of_effects_says_how_many_times_larger_the_odds_become(largest, words):
+    axis = odds_axis(np.array([[-largest, 0.0], [largest / 3, 0.1]]))
+    assert axis["ticktext"] == words
+    assert axis["tickvals"][len(words) // 2] == 0
+    assert max(axis["tickvals"]) <= largest
 
 
 def test_a_beeswarm_has_a_dot_per_job_and_field_in_its_own_band():

@@ -5,8 +5,8 @@ import pytest
 from tests.pages.conftest import SAMPLE, problems
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.answers.over_time import memory_sentence
-from workprof.charts.text import markdown_text
 from workprof.core.settings import from_environment
+from workprof.core.words import markdown_text
 from workprof.memory.over_time import OverTimeSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.workbench import Workbench

@@ -17,9 +17,9 @@ from workprof.answers.classifier import (
 )
 from workprof.answers.forecasts import Naming
 from workprof.charts import shapes
-from workprof.charts.classify.model import AXIS
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
+from workprof.core.units import fold, odds_times
 from workprof.core.words import counted, label, plotly_text
 from workprof.forecasts.explain import GlobalExplanation
 
@@ -41,7 +41,7 @@ def beeswarm(result: GlobalExplanation, naming: Naming, profile: int | None = No
     rows = np.linspace(0, result.n_sampled - 1, n_dots).astype(np.int64)
     figure = figure_of(
         [_dots(result, naming, rows, place, profile) for place in range(len(result.fields))],
-        x={"title": "SHAP value (log-odds)", "zeroline": True, "zerolinecolor": OUTLIER_COLOUR},
+        x=odds_axis(result.effects_on(profile)),
         y={
             "autorange": "reversed",
             "tickvals": list(range(len(result.fields))),
@@ -61,6 +61,31 @@ def beeswarm(result: GlobalExplanation, naming: Naming, profile: int | None = No
             "go from blue (lowest in training) to orange (highest); names, and numbers that are not given, are grey."
         ),
     )
+
+
+MOST_TICKS = 3
+"""On each side of none, where they are powers of ten."""
+
+
+def odds_axis(effects: NDArray[np.float64]) -> dict[str, Any]:
+    """An axis of log-odds whose ticks say how many times larger or smaller the odds become."""
+    largest = float(np.abs(effects).max(initial=0.0))
+    decades = largest / np.log(10)
+    factors = [1.1, 1.25, 1.5, 2] if decades < np.log10(3) else [2, 5, 10] if decades < 2 else []
+    step = max(1, int(np.ceil(int(decades) / MOST_TICKS)))
+    factors = factors or [10.0**power for power in range(step, int(decades) + 1, step)]
+    logs = np.log(factors)[np.log(factors) <= largest]
+    ticks = [*(-logs[::-1]).tolist(), 0.0, *logs.tolist()]
+    large = [f"{'×' if one > 0 else '÷'} 10<sup>{abs(one) / np.log(10):.0f}</sup>" for one in ticks]
+    plain = [odds_times(one) for one in ticks]
+    words = [most if step > 1 and one else few for one, few, most in zip(ticks, plain, large, strict=True)]
+    return {
+        "title": "Odds (× raised, ÷ lowered)",
+        "zeroline": True,
+        "zerolinecolor": OUTLIER_COLOUR,
+        "tickvals": ticks,
+        "ticktext": words,
+    }
 
 
 def beeswarm_table(result: GlobalExplanation, naming: Naming, profile: int | None = None) -> pd.DataFrame:
@@ -100,11 +125,11 @@ def _dots(
         colour=_colours(positions),
         size=5,
         opacity=0.75,
-        hover=f"{label(result.fields[place])}: %{{x:+.2f}}, %{{text}}",
+        hover=f"{label(result.fields[place])}: odds %{{text}}",
         text=[
-            f"row {result.row_ids[row]}, {naming.shown(int(result.chosen[row]))}: "
+            f"{odds_times(value)}, row {result.row_ids[row]}, {naming.shown(int(result.chosen[row]))}: "
             f"{plotly_text(result.shown[row, place])}"
-            for row in rows
+            for row, value in zip(rows, values.tolist(), strict=True)
         ],
     )
 
@@ -126,12 +151,16 @@ def profile_bars(result: GlobalExplanation, naming: Naming, profile: int | None 
         means[order],
         [plotly_text(line) for line in lines],
         colour=COLOURS[0],
-        hover="%{y}: %{x:.3f}",
-        text=[f"{mean:.3g}" for mean in means[order]],
+        hover="%{y}: %{text}",
+        text=[fold(mean) for mean in means[order].tolist()],
     )
     figure = figure_of(
         [trace],
-        x={"title": AXIS, "range": [0, 1.2 * float(means.max(initial=0.0)) or 1.0]},
+        x={
+            "title": "Mean change of the odds",
+            "showticklabels": False,
+            "range": [0, 1.3 * float(means.max(initial=0.0)) or 1.0],
+        },
         y={"autorange": "reversed", "showgrid": False, "type": "category"},
         height=rows_height(len(lines)),
     )
@@ -141,7 +170,7 @@ def profile_bars(result: GlobalExplanation, naming: Naming, profile: int | None 
         takeaway=class_fields_sentence(lines, means[order], naming, profile),
         shows=f"Bars of mean |SHAP| for {counted(len(lines), 'field')}.",
         data=pd.DataFrame({"field": [result.fields[place] for place in order], "mean_abs_shap": means[order]}),
-        note=naming.note(f"{sample_words(result)} SHAP values {of_words(naming, profile)}."),
+        note=naming.note(f"{sample_words(result)} SHAP values (log-odds) {of_words(naming, profile)}."),
     )
 
 
@@ -173,21 +202,24 @@ def dependence(result: GlobalExplanation, naming: Naming, field: str, profile: i
         colour=COLOURS[0],
         size=6,
         opacity=0.6,
-        hover="%{text}: %{y:+.2f}",
-        text=[plotly_text(one) for one in shown[rows]],
+        hover="%{text}",
+        text=[
+            f"{plotly_text(one)}: odds {odds_times(effect)}"
+            for one, effect in zip(shown[rows], effects[rows].tolist(), strict=True)
+        ],
     )
     return Chart(
         name="shap-dependence",
         figure=figure_of(
             [trace],
             x=x,
-            y={"title": "SHAP value (log-odds)", "zeroline": True, "zerolinecolor": OUTLIER_COLOUR},
+            y=odds_axis(effects),
             height=DEPENDENCE_PX,
         ),
         takeaway=dependence_sentence(field, shown, effects),
         shows=f"A dot per run: {label(field)} against its SHAP value.",
         data=table,
-        note=naming.note(f"{sample_words(result)} SHAP values {of_words(naming, profile)}."),
+        note=naming.note(f"{sample_words(result)} SHAP values (log-odds) {of_words(naming, profile)}."),
     )
 
 

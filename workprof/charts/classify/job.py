@@ -109,7 +109,7 @@ def waterfall(result: JobExplanation, naming: Naming) -> Chart:
             )
         ],
         x={
-            "title": "Odds (right: raised, left: lowered)",
+            "title": "Odds",
             "showticklabels": False,
             "range": _range(amounts),
             "zeroline": True,

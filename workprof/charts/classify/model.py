@@ -234,7 +234,7 @@ def reliability_diagram(scores: SplitScores, naming: Naming) -> Chart:
     )
 
 
-AXIS = "Mean |SHAP| (log-odds)"
+AXIS = "Effect on the odds, all profiles"
 
 
 def field_bars(result: GlobalExplanation, naming: Naming) -> Chart:
@@ -247,7 +247,9 @@ def field_bars(result: GlobalExplanation, naming: Naming) -> Chart:
         takeaway=fields_sentence(lines, totals),
         shows=f"Bars of mean |SHAP| for {counted(len(lines), 'field')}.",
         data=_table("field", list(result.fields), result.by_field, result),
-        note=naming.note(f"{sample_words(result)} The columns of a field are summed per run before the mean."),
+        note=naming.note(
+            f"{sample_words(result)} Mean |SHAP| in log-odds; the columns of a field are summed per run first."
+        ),
     )
 
 
