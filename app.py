@@ -8,9 +8,11 @@ from starlette.types import ASGIApp
 
 from pages._frame import ahead, header, link, look
 from pages._login import login
+from pages._login.gate import Gate
 from pages._login.strangers import Strangers
 from workprof.core.errors import SettingsError
-from workprof.core.settings import frame_ancestors
+from workprof.core.settings import frame_ancestors, from_environment
+from workprof.store.doors import proxy_of
 
 # An inline picture: a material icon or an emoji would be fetched from another machine.
 ICON = (
@@ -40,6 +42,8 @@ else:  # and loads it once as a module, before it listens
     app: ASGIApp = st.App(__file__)  # `streamlit run` looks for a name that is given such an application
     ahead.load_pages()
     try:
-        app = Strangers(ahead.Ahead(app), frame_ancestors(os.environ))
+        app = Strangers(Gate(ahead.Ahead(app), from_environment().home), frame_ancestors(os.environ))
+        if proxy_of(os.environ):
+            os.environ["FORWARDED_ALLOW_IPS"] = ""  # the peer is who is connected, not whom a header names
     except SettingsError as error:
         sys.exit(f"workprof: {error}")

@@ -8,11 +8,15 @@ from pages import _shell
 from pages._data import catalogue, reading, sources
 from pages._frame import datasets
 from pages._frame.visit import Visit
-from pages._parts import tabs
+from pages._parts import tables, tabs
+from workprof.answers.people import audit_answer
+from workprof.core.roles import Role
+from workprof.core.words import markdown_text
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page("Data", "What data is loaded, is it valid, and how do I import more?", "", kind="", resets=True)
 
+MOST_DEEDS = 200
 VIEWS = {
     "Validation": catalogue.checks,
     "Columns": catalogue.columns,
@@ -29,6 +33,17 @@ def body(visit: Visit, dataset: Dataset) -> None:
     sources.section(visit)
     tabs.show_open("data_tab", VIEWS, visit.workbench, dataset)  # what cannot be read can be removed below
     catalogue.section(visit, dataset)
+    _audit(visit)
+
+
+def _audit(visit: Visit) -> None:
+    """Show admins who did what to this home."""
+    entries = visit.workbench.audit(MOST_DEEDS) if visit.app_state.settings.role is Role.ADMIN else ()
+    if entries:
+        with st.expander("Who did what", icon=":material/history:"):
+            answer = audit_answer(entries)
+            st.markdown(markdown_text(answer.sentence, 200))
+            tables.answer(answer.table("audit"), key="data_audit", alt=answer.sentence)
 
 
 def empty(visit: Visit) -> None:

@@ -1,5 +1,6 @@
 """Work in threads of this process (ingests, reports): progress that a page can watch, and a cancel that works."""
 
+import contextvars
 import logging
 import shutil
 import threading
@@ -86,7 +87,8 @@ class Tasks(Generic[Result]):
             for key in [key for key, old in self._tasks.items() if old.ended.is_set()][: -self._most_ended]:
                 del self._tasks[key]
             self._tasks[task.view.key] = task
-        threading.Thread(target=self._run, args=(task, work, discard), name="task", daemon=True).start()
+        run = contextvars.copy_context().run  # who acts stays who began it
+        threading.Thread(target=run, args=(self._run, task, work, discard), name="task", daemon=True).start()
         return task.now()
 
     def view(self, key: str) -> TaskView[Result] | None:

@@ -184,9 +184,9 @@ def section(visit: Visit, dataset: Dataset) -> None:
         for kind in ("parquet", "csv"):
             _export_button(visit, dataset, kind)
         _schema_button(visit, dataset)
-        if st.button("Rename", icon=":material/edit:", disabled=visit.readonly, help=visit.refusal):
+        if st.button("Rename", icon=":material/edit:", disabled=bool(visit.admins_only), help=visit.admins_only):
             _rename_dialog(visit, whole)
-        if st.button("Remove", icon=":material/delete:", disabled=visit.readonly, help=visit.refusal):
+        if st.button("Remove", icon=":material/delete:", disabled=bool(visit.admins_only), help=visit.admins_only):
             _remove_dialog(visit, whole)
 
 

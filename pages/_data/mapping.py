@@ -272,10 +272,12 @@ def _one(visit: Visit, one: SavedMapping) -> None:
     new = st.text_input("New name", value=one.name, max_chars=MOST_NAME, key=f"mapping_new_{one.created}")
     try:
         with st.container(horizontal=True):
-            if st.button("Rename", key="mapping_rename", disabled=visit.readonly or new.strip() in ("", one.name)):
+            if st.button(
+                "Rename", key="mapping_rename", disabled=bool(visit.admins_only) or new.strip() in ("", one.name)
+            ):
                 visit.workbench.rename_mapping(one.name, new)
                 controls.close(SAVED_POPUP)
-            if st.button("Remove", key="mapping_remove", icon=":material/delete:", disabled=visit.readonly):
+            if st.button("Remove", key="mapping_remove", icon=":material/delete:", disabled=bool(visit.admins_only)):
                 visit.workbench.remove_mapping(one.name)
                 controls.close(SAVED_POPUP)
     except WorkprofError as error:

@@ -85,8 +85,8 @@ MAPPED = "data_mapped"
 def section(visit: Visit, *, expanded: bool) -> None:
     """Show the import: choose, map where needed, follow, result."""
     busy = _follow(visit)
-    if visit.readonly:
-        st.info("This server is read-only: datasets cannot be imported.", icon=":material/lock:")
+    if visit.admins_only:
+        st.info(f"{visit.admins_only.removesuffix('.')}: datasets cannot be imported.", icon=":material/lock:")
         return
     waiting: Spooled | None = st.session_state.get(WAITING)
     with st.expander("Import a trace", expanded=expanded or busy or waiting is not None, icon=":material/upload:"):

@@ -39,20 +39,22 @@ def section(visit: Visit) -> None:
                 with st.container(horizontal=True, vertical_alignment="bottom"):
                     _act(visit, sources, busy)
                 _history(visit, sources)
-            if not visit.readonly:
+            if not visit.admins_only:
                 _form(visit)
 
 
 def _act(visit: Visit, sources: tuple[SourceStatus, ...], busy: bool) -> None:
     names = [one.name for one in sources]
     name = st.selectbox("Source", names, key="data_source_name", bind="query-params", width=240)
-    refusal = visit.refusal or ("A refresh runs already." if busy else None)
+    refusal = visit.admins_only or ("A refresh runs already." if busy else None)
     if st.button("Refresh", icon=":material/sync:", key="data_refresh", disabled=refusal is not None, help=refusal):
         view = visit.app_state.refreshing.begin(name, partial(_refreshed, visit, name))
         running_work.begun(REFRESH, view.key)
         st.rerun()
-    what = visit.refusal or "Forgets the source and its history; its dataset stays."
-    if st.button("Forget source", icon=":material/delete:", key="data_forget", disabled=visit.readonly, help=what):
+    what = visit.admins_only or "Forgets the source and its history; its dataset stays."
+    if st.button(
+        "Forget source", icon=":material/delete:", key="data_forget", disabled=bool(visit.admins_only), help=what
+    ):
         visit.workbench.remove_source(name)
         st.rerun()
 

@@ -20,7 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import pages
 from pages._frame.visit import SETTLED, open_home
+from pages._login.login import Visitor
 from workprof.core.errors import WorkprofError
+from workprof.core.roles import Role
 from workprof.workbench import JOBS
 
 CHARTS = "PlotlyChart"
@@ -66,7 +68,7 @@ def warm_up() -> None:
     """
     go.Figure([go.Bar(x=[0.0], y=[0.0]), go.Scatter(x=[0.0], y=[0.0], line={"width": 1}, marker={"size": 1})]).to_json()
     with contextlib.suppress(WorkprofError):
-        bench = open_home().workbench
+        bench = open_home(Visitor("", Role.ADMIN)).workbench
         newest = next((entry.hash for entry in bench.datasets() if entry.kind == JOBS), None)
         if newest is not None:
             bench.column_profiles(newest)

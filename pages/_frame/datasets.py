@@ -204,8 +204,8 @@ def sample_button(visit: Visit, kind: str = JOBS) -> None:
         "Load sample",
         type="primary",
         icon=":material/science:",
-        disabled=missing or visit.readonly,
-        help=visit.refusal or reason,
+        disabled=missing or bool(visit.admins_only),
+        help=visit.admins_only or reason,
     )
     if clicked:
         with st.spinner("Loading the sample…"):

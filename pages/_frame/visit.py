@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages._login.login import Visitor, visitor
 from workprof.background import Ingests, Tasks
 from workprof.core.refreshes import Refresh
+from workprof.core.roles import Actor, Role, act_as, whoami
 from workprof.core.settings import Settings, from_environment
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
@@ -70,15 +72,19 @@ class AppState:
         return self.workbench.settings
 
 
-def open_home() -> AppState:
-    """Return the open home folder; a failure to open it is told and tried again at the next run, never kept.
+def open_home(whom: Visitor | None = None) -> AppState:
+    """Return the home folder, open for what the visitor may do; None = whoever looks at this page.
+
+    A failure to open it is told and tried again at the next run, never kept.
 
     Raises:
         HomeBusy: when another process holds the home.
         SettingsError: when a WORKPROF_ variable cannot be used.
     """
-    settings = from_environment()
-    app_state: AppState = _opened(str(settings.home), settings)
+    seen_by = whom or visitor()
+    settings = from_environment().seen_by(seen_by.role)
+    act_as(Actor(seen_by.name or whoami(), "dashboard"))
+    app_state: AppState = _opened(str(settings.home), int(settings.role), settings)
     SETTLED.settle(len(sys.modules))
     return app_state
 
@@ -112,8 +118,8 @@ def _close(app_state: AppState) -> None:
     app_state.workbench.close()
 
 
-@st.cache_resource(max_entries=1, show_spinner=False, on_release=_close)
-def _opened(home: str, _settings: Settings) -> AppState:
+@st.cache_resource(max_entries=len(Role), show_spinner=False, on_release=_close)
+def _opened(home: str, role: int, _settings: Settings) -> AppState:
     workbench = Workbench(_settings)
     return AppState(
         workbench,
@@ -127,6 +133,7 @@ def _opened(home: str, _settings: Settings) -> AppState:
 
 
 READONLY = "This server is read-only."
+VIEWERS, ADMINS = "You may look here, and change nothing.", "Only an admin may do that here."
 
 
 @dataclass(frozen=True)
@@ -149,4 +156,11 @@ class Visit:
     @property
     def refusal(self) -> str | None:
         """Why changes are refused, for the help of a disabled control; None where they are not."""
+        if self.app_state.settings.role is Role.VIEWER:
+            return VIEWERS
         return READONLY if self.readonly else None
+
+    @property
+    def admins_only(self) -> str | None:
+        """Why datasets, sources and settings cannot be changed; None where they can."""
+        return self.refusal or (None if self.app_state.settings.role is Role.ADMIN else ADMINS)

@@ -17,13 +17,15 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from pages._login.gate import LOGOUT, PERSON, passed
 from workprof.core.errors import SettingsError
-from workprof.core.settings import switch
+from workprof.core.roles import Role
+from workprof.core.settings import from_environment, switch
 from workprof.core.words import markdown_text
+from workprof.store.doors import DEFAULT_HOURS, login_hours, proxy_of
+from workprof.store.users import Users
 
-DEFAULT_HOURS = 12.0
 ALLOW = "WORKPROF_LOGIN_ALLOW"
-HOURS = "WORKPROF_LOGIN_HOURS"
 
 
 @dataclass(frozen=True)
@@ -81,19 +83,7 @@ def login_rules(environment: Mapping[str, str]) -> LoginRules:
             )
     if environment.get(ALLOW, "").strip() and not allow:
         raise SettingsError(f"{ALLOW} is set and names nobody; give addresses or domains, or unset it")
-    return LoginRules(switch(environment, "WORKPROF_LOGIN"), allow, _hours(environment.get(HOURS, "")))
-
-
-def _hours(text: str) -> float:
-    try:
-        hours = float(text) if text.strip() else DEFAULT_HOURS
-    except ValueError:
-        hours = math.nan
-    if not 0.0 < hours <= 24.0 * 30:
-        raise SettingsError(
-            f"{HOURS} is {text!r}; give hours, more than 0 and at most 720 (Streamlit's cookie lasts 30 days)"
-        )
-    return hours
+    return LoginRules(switch(environment, "WORKPROF_LOGIN"), allow, login_hours(environment))
 
 
 SHORTEST_SECRET = 32
@@ -227,6 +217,8 @@ def require_login(page: StreamlitPage | None = None) -> None:
     """Return where the visitor may see the page (None = not known); otherwise show the login and end this run."""
     try:
         setup = login_setup()
+        if setup is None and _gated() and not _passed():
+            _closed("This page was reached past the login, or the login is over; load it again.")
     except SettingsError as error:
         _closed(str(error))
     if setup is None:
@@ -254,18 +246,52 @@ def account() -> None:
     """Show in the sidebar who is logged in and how to leave, or that a login is needed and none is set up."""
     if login_setup() is not None:
         with st.sidebar.container():
-            st.caption(f"Logged in as {markdown_text(_name(_claims()), 60)}")
+            st.caption(f"Logged in as {markdown_text(_name(_claims()), 60)}, {visitor().role}")
             st.button("Log out", key="login_out", icon=":material/logout:", type="tertiary", on_click=st.logout)
+    elif name := _passed():
+        with st.sidebar.container():
+            st.caption(f"Logged in as {markdown_text(name, 60)}, {visitor().role}")
+            if not proxy_of(os.environ):
+                st.markdown(f'<a href="{LOGOUT}" target="_self">Log out</a>', unsafe_allow_html=True)
     elif st.get_option("server.address") not in LOOPBACK:
         st.sidebar.caption(
             ":material/lock_open: No login: whoever reaches this address can see and change everything here."
         )
 
 
-def visitor_name() -> str:
-    """Return who is logged in; '' = nobody is."""
-    claims = _claims()
-    return _name(claims) if claims else ""
+@dataclass(frozen=True)
+class Visitor:
+    """Who looks at a page, and what they may do; without a login nobody has a name, and everybody may do all."""
+
+    name: str
+    role: Role
+
+
+def visitor() -> Visitor:
+    """Return who looks at this page.
+
+    Whom OpenID Connect lets in may do all where nobody is listed, as before there were roles; else who is not listed
+    may look.
+    """
+    home = from_environment().home
+    if claims := _claims():
+        users, address = Users(home), str(claims.get("email") or "").strip().lower()
+        listed = users.all()
+        return Visitor(_name(claims), users.role(address) if listed else Role.ADMIN)
+    if name := _passed():
+        return Visitor(name, Users(home).role(name))
+    return Visitor("", Role.VIEWER if _gated() else Role.ADMIN)
+
+
+def _gated() -> bool:
+    """Return whether the gate before the pages asks who somebody is."""
+    return proxy_of(os.environ) is not None or Users(from_environment().home).with_passwords
+
+
+def _passed() -> str:
+    """Return whom the gate let in; '' where nobody had to pass it."""
+    told = st.context.headers.get(PERSON)
+    return passed(from_environment().home, told) if told else ""
 
 
 def _closed(message: str) -> None:

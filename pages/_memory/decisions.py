@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from pages._frame.errors import refused
-from pages._login.login import visitor_name
+from pages._login.login import visitor
 from pages._memory.scope import PageContext
 from pages._parts import tables
 from workprof.answers.decisions import STATE, missing_words
@@ -72,7 +72,7 @@ def _buttons(context: PageContext, settings: VerdictSettings, chosen: list[str],
     rows = counted(len(chosen), "row")
 
     def decide(state: str | None, note: str | None = None) -> None:
-        bench.decide(dataset, chosen, state, note=note, by=visitor_name(), settings=settings)
+        bench.decide(dataset, chosen, state, note=note, by=visitor().name, settings=settings)
 
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{rows}**", width="content")

@@ -76,8 +76,8 @@ def _nothing(visit: Visit) -> None:
             type="primary",
             icon=":material/science:",
             key="nodes_search_sample",
-            disabled=visit.readonly or not all(file.is_file() for file in files.values()),
-            help=visit.refusal or "Three workloads that were really measured on parts of one machine.",
+            disabled=bool(visit.admins_only) or not all(file.is_file() for file in files.values()),
+            help=visit.admins_only or "Three workloads that were really measured on parts of one machine.",
         )
         datasets.upload_button()
     if clicked:

@@ -66,12 +66,16 @@ def _clustering(visit: Visit, run: StoredRun, page: str) -> Parameters:
 
 
 def _removal(visit: Visit, run: StoredRun) -> None:
-    with controls.popup("Remove", "runs_remove", icon=":material/delete:", disabled=visit.readonly, help=visit.refusal):
+    with controls.popup(
+        "Remove", "runs_remove", icon=":material/delete:", disabled=bool(visit.admins_only), help=visit.admins_only
+    ):
         st.markdown(
             f"**{markdown_text(run_title(run), 120)}** will be removed from this home folder. The dataset stays; "
             "the result can be computed again."
         )
-        if st.button("Remove result", icon=":material/delete:", key="runs_remove_now", disabled=visit.readonly):
+        if st.button(
+            "Remove result", icon=":material/delete:", key="runs_remove_now", disabled=bool(visit.admins_only)
+        ):
             visit.workbench.remove_run(run.run)
             controls.close("runs_remove")
 

@@ -10,6 +10,7 @@ from pages._frame.visit import SAMPLES, AppState
 from pages._parts import running_work
 from workprof.background import TaskView
 from workprof.core.errors import WorkprofError
+from workprof.core.roles import Role
 from workprof.report.bundle import BuiltReport
 from workprof.report.tour import missing, prepare, samples_of
 from workprof.store.reports import Dataset
@@ -52,7 +53,7 @@ def _chosen(app_state: AppState) -> Dataset | None:
 
 def _sample(app_state: AppState) -> Dataset | None:
     samples = loaded(app_state)
-    if not app_state.settings.readonly and set(samples) < _installed():
+    if app_state.settings.role is Role.ADMIN and not app_state.settings.readonly and set(samples) < _installed():
         samples = _load(app_state)
     return samples.get(JOBS)
 

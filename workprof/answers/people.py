@@ -37,12 +37,9 @@ def users_answer(users: Sequence[Any], did: str = "") -> Answer:
 
 def audit_answer(entries: Sequence[Any]) -> Answer:
     """Who did what, the latest first."""
-    refused = sum(one.deed == LOGIN_FAILED for one in entries)
+    refused = sum(one.deed == "login failed" for one in entries)
     sentence = f"The latest {counted(len(entries), 'deed')}; {counted(refused, 'login')} failed."
     return Answer(
         sentence if entries else "Nothing was done to this home yet.",
         tables=(Table("audit", "Audit log", AUDIT, entries),),
     )
-
-
-LOGIN_FAILED = "login failed"

@@ -27,7 +27,9 @@ from workprof.cli.console import Home, announce_home, opened, progress_line, set
 from workprof.core.errors import SettingsError, StepFailed, WorkprofError
 from workprof.core.settings import CHECKOUT, Settings, frame_ancestors
 from workprof.core.units import parse_size
+from workprof.store.doors import proxy_of, refuse_open_host
 from workprof.store.home import HANDED_OVER, hold
+from workprof.store.users import Users
 
 if TYPE_CHECKING:
     from workprof.store.reports import Dataset
@@ -60,7 +62,7 @@ def serve(
     ] = None,
     api: Annotated[bool, typer.Option("--api", help="Serve JSON over HTTP instead of the dashboard.")] = False,
     host: Annotated[
-        str, typer.Option("--host", help="Of the service; another than this machine's own needs WORKPROF_TOKEN.")
+        str, typer.Option("--host", help="Another than this machine's own needs users, a login, a token or a proxy.")
     ] = ADDRESS,
     dataset: Annotated[
         str | None,
@@ -82,7 +84,6 @@ def serve(
         _serve_api(settings, options | {"timeout_s": timeout, "body_bytes": parse_size(body)})
         return
     given = {
-        "--host": host != ADDRESS,
         "--dataset": dataset is not None,
         "--rate": rate != 0,
         "--timeout": timeout != 30,
@@ -90,19 +91,23 @@ def serve(
     if odd := [name for name, changed in given.items() if changed]:
         raise SettingsError(f"{odd[0]} changes nothing for the dashboard; add --api, or leave it out")
     port = port or DEFAULT_PORT
-    _refuse_unusable(port)
-    with _server(settings, port) as server:
-        _announce(port, settings)
+    _refuse_strangers(settings, host, api=False)
+    _refuse_unusable(port, host)
+    with _server(settings, port, host=host) as server:
+        _announce(port, settings, host)
         _until_ended(server)
+
+
+def _refuse_strangers(settings: Settings, host: str, *, api: bool) -> None:
+    """Refuse to listen for other machines where nobody would have to say who they are."""
+    proxy_of(os.environ)  # what is set up wrongly is told before anything listens
+    if host not in LOOPBACK:
+        refuse_open_host(host, os.environ, passwords=Users(settings.home).with_passwords, api=api)
 
 
 def _serve_api(settings: Settings, options: dict[str, Any]) -> None:
     """Become the service: one process, so that signals and its end are its own."""
-    if options["host"] not in LOOPBACK and not os.environ.get("WORKPROF_TOKEN"):
-        raise SettingsError(
-            f"--host is {options['host']!r}, which others can reach; set WORKPROF_TOKEN to a long random text "
-            "first, or leave --host out"
-        )
+    _refuse_strangers(settings, options["host"], api=True)
     needed = ("starlette", "uvicorn", "prometheus_client")
     if missing := [name for name in needed if importlib.util.find_spec(name) is None]:
         raise SettingsError(f"{' and '.join(missing)} not installed; pip install 'workprof[service]'")
@@ -207,13 +212,13 @@ def _check(home: Path | None) -> None:
 
 @contextlib.contextmanager
 def _server(
-    settings: Settings, port: int, *options: str, login: bool = True, prepare: bool = False
+    settings: Settings, port: int, *options: str, host: str = ADDRESS, login: bool = True, prepare: bool = False
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run Streamlit in a process group of its own and leave nothing of it behind."""
     folder = dashboard_folder()
     leashed = [sys.executable, "-m", "workprof.children"]  # it ends with us, even when we are killed
     command = [*leashed, "streamlit", "run", str(folder / "app.py"), "--server.headless=true"]
-    command += [f"--server.port={port}", f"--server.address={ADDRESS}", "--browser.gatherUsageStats=false", *options]
+    command += [f"--server.port={port}", f"--server.address={host}", "--browser.gatherUsageStats=false", *options]
     environment = os.environ | {"WORKPROF_HOME": str(settings.home), "WORKPROF_DATA": str(settings.data)}
     if prepare:  # the sample is small: all of it is computed while the first page is read
         environment.setdefault("WORKPROF_AHEAD", PREPARED_S)
@@ -258,9 +263,9 @@ def _until_ended(server: subprocess.Popen[bytes], work: Callable[[], None] = lam
     raise StepFailed(f"the dashboard ended by itself with status {status}")
 
 
-def _announce(port: int, settings: Settings) -> None:
+def _announce(port: int, settings: Settings, host: str = ADDRESS) -> None:
     announce_home(settings.home)
-    warn(f"workprof is starting on http://{ADDRESS}:{port} (home {settings.home}); Ctrl-C ends it")
+    warn(f"workprof is starting on http://{host}:{port} (home {settings.home}); Ctrl-C ends it")
 
 
 def _wait_until_healthy(server: subprocess.Popen[bytes], port: int) -> None:

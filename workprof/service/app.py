@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -22,15 +23,16 @@ from workprof.answers.decisions import decision_document
 from workprof.answers.profiles import fit_answer
 from workprof.answers.verdict import sentence, why
 from workprof.core.answer import to_json as answer_json
-from workprof.core.errors import DatasetUnknown, DiskFull, HomeBusy, StepFailed, WorkprofError
+from workprof.core.errors import DatasetUnknown, DiskFull, HomeBusy, NotAllowed, StepFailed, WorkprofError
 from workprof.core.question import Question
 from workprof.core.records import to_json
+from workprof.core.roles import Role
 from workprof.core.units import GB
 from workprof.memory.resources import MEMORY
 from workprof.memory.verdict_rows import KEEP
 from workprof.service import models
 from workprof.service.bodies import MOST_EXPLAINED, document_of, jobs_of, refuse_odd, runs_of
-from workprof.service.guard import PROBLEM, TRUSTED, Guard, Limits, problem, retry_after
+from workprof.service.guard import PROBLEM, ROLE, TRUSTED, Doors, Guard, Limits, problem, retry_after
 from workprof.service.jobs import BadFields, FieldProblem, Job
 from workprof.service.metrics import CONTENT_TYPE_LATEST, Metrics
 from workprof.service.models import EXAMPLE_JOB, EXAMPLE_RUN
@@ -88,7 +90,7 @@ def refusal_of(error: Exception) -> Response:
         return refused(503, str(error), wait_s=BUSY_S)
     statuses = ((DatasetUnknown, 404), (DiskFull, 507), (StepFailed, 500), (WorkprofError, 422))
     status = next((status for kind, status in statuses if isinstance(error, kind)), 500)
-    if "WORKPROF_READONLY" in str(error):
+    if isinstance(error, NotAllowed) or "WORKPROF_READONLY" in str(error):
         status = 403
     return refused(status, str(error) if isinstance(error, WorkprofError) else "the log says what went wrong")
 
@@ -159,12 +161,37 @@ class Threads:
             self._usual_s += (time.perf_counter() - started - self._usual_s) / 4
 
 
+class States:
+    """What answers by role: viewers have a home of their own that is open for looking only."""
+
+    def __init__(self, state: State, viewers: Callable[[], State] | None) -> None:
+        self.whole, self._open = state, viewers
+        self._viewers: State | None = None
+        self._guard = threading.Lock()
+
+    def of(self, request: Request) -> State:
+        """What answers whoever sent a request."""
+        if request.scope.get(ROLE, Role.VIEWER) > Role.VIEWER or self._open is None:
+            return self.whole
+        with self._guard:
+            self._viewers = self._viewers or self._open()
+            return self._viewers
+
+    def close(self, within_s: float) -> None:
+        """Close all of them."""
+        for one in filter(None, (self._viewers, self.whole)):
+            one.close(within_s)
+
+
 class Routes:
     """What is answered under each path."""
 
-    def __init__(self, state: State, metrics: Metrics, batches: Batches, threads: Threads) -> None:
-        self._state, self._metrics, self._batches, self._threads = state, metrics, batches, threads
-        self.questions = [one for one in DECLARED.values() if hasattr(type(state.workbench), one.call)]
+    def __init__(self, states: States, metrics: Metrics, batches: Batches, threads: Threads) -> None:
+        self._states, self._metrics, self._batches, self._threads = states, metrics, batches, threads
+        self.questions = [one for one in DECLARED.values() if hasattr(type(states.whole.workbench), one.call)]
+
+    async def _state(self, request: Request) -> State:
+        return await self._threads.quick(self._states.of, request)
 
     async def _read(self, request: Request, model: type[models.Open]) -> dict[str, Any]:
         """The document of a body."""
@@ -181,7 +208,8 @@ class Routes:
         """Predict the profile, duration, memory, CPU and GPU use of one job or many, with intervals."""
         document = await self._read(request, models.PredictBody)
         dataset, explain = document.get("dataset", ""), document.get("explain", False)
-        model = self._state.at_hand(FORECASTER, dataset) or await self._threads.quick(self._state.model, dataset)
+        state = await self._state(request)
+        model = state.at_hand(FORECASTER, dataset) or await self._threads.quick(state.model, dataset)
         jobs, single = await self._jobs(document, model.reader)
         if explain and len(jobs) > MOST_EXPLAINED:
             raise BadFields([FieldProblem("explain", True, f"at most {MOST_EXPLAINED} jobs with reasons at once")])
@@ -197,7 +225,8 @@ class Routes:
         """Say what memory to request: first attempt, retries, kills in the next 1,000 runs and why."""
         document = await self._read(request, models.SizeBody)
         dataset = document.get("dataset", "")
-        sized: Sized = self._state.at_hand(SIZES, dataset) or await self._threads.quick(self._state.sizes, dataset)
+        state = await self._state(request)
+        sized: Sized = state.at_hand(SIZES, dataset) or await self._threads.quick(state.sizes, dataset)
         jobs, single = await self._jobs(document, sized.reader)
         learned = asdict(sized.learned)
         if single:
@@ -210,20 +239,24 @@ class Routes:
         document = await self._read(request, models.ObserveBody)
         dataset = document.get("dataset", "")
 
+        state = await self._state(request)
+
         def hand_in() -> Any:
-            journal, reader = self._state.journal(dataset), self._state.run_reader(dataset)
+            journal, reader = state.journal(dataset), state.run_reader(dataset)
             return journal.add(runs_of(document, reader))
 
         receipt = await asyncio.wrap_future(await self._threads.quick(hand_in))
-        return Json(to_json(receipt) | {"drift": self._state.drift(dataset)})
+        return Json(to_json(receipt) | {"drift": state.drift(dataset)})
 
     async def observed(self, request: Request) -> Response:
         """Tell how many finished runs are kept, how many bytes wait for the feedback loop, and what it found."""
         dataset = request.query_params.get("dataset", "")
 
+        state = await self._state(request)
+
         def look() -> dict[str, Any]:
-            journal = self._state.journal(dataset)
-            return {"total": len(journal), "waiting_bytes": journal.unread, "drift": self._state.drift(dataset)}
+            journal = state.journal(dataset)
+            return {"total": len(journal), "waiting_bytes": journal.unread, "drift": state.drift(dataset)}
 
         return Json(await self._threads.quick(look))
 
@@ -231,8 +264,10 @@ class Routes:
         """List the job profiles of the default clustering."""
         dataset = request.query_params.get("dataset", "")
 
+        state = await self._state(request)
+
         def found() -> dict[str, Any]:
-            chosen, bench = self._state.hash_of(dataset), self._state.workbench
+            chosen, bench = state.hash_of(dataset), state.workbench
             fit, names = bench.profiles(chosen), bench.profile_names(chosen)
             model = {"model": asdict(learned_of(bench, bench.profiles, chosen))}
             return answer_json(fit_answer(fit, names)) | {"names": list(names)} | model
@@ -252,15 +287,15 @@ class Routes:
         """What answers one declared question."""
 
         async def endpoint(request: Request) -> Response:
-            given = dict(request.query_params)
+            given, state = dict(request.query_params), await self._state(request)
             name = given.pop("dataset", "")
             if not name and question.name.startswith(OF_OTHERS):
-                there = [one.name for one in await self._threads.quick(self._state.workbench.datasets)]
+                there = [one.name for one in await self._threads.quick(state.workbench.datasets)]
                 raise BadFields([FieldProblem("dataset", name, there)])
-            self._state.refuse_long(name)
+            state.refuse_long(name)
             settings = settings_from(question, given)
 
-            bench = self._state.workbench
+            bench = state.workbench
             asked = getattr(bench, question.call)
 
             def told_of(chosen: str, result: Any) -> Response | None:
@@ -271,11 +306,11 @@ class Routes:
                 return Json(to_json(told.document_of(question, result)), headers=headers)
 
             def kept() -> Response | None:
-                chosen = name or self._state.hash_of("")
+                chosen = name or state.hash_of("")
                 return told_of(chosen, asked.cached(chosen, settings).result)
 
             def found() -> Response | None:
-                chosen = name or self._state.hash_of("")
+                chosen = name or state.hash_of("")
                 return told_of(chosen, asked(chosen, settings))
 
             return await self._threads.quick(kept) or await self._threads.heavy(found) or Json({})
@@ -288,7 +323,7 @@ class Routes:
 
     async def ready(self, request: Request) -> Response:
         """Tell whether predictions can be made now; of what is missing, to those who may know datasets."""
-        words, wait_s = await self._threads.quick(self._state.ready)
+        words, wait_s = await self._threads.quick(self._states.whole.ready)
         if not words:
             return Json({"status": "ready"})
         return refused(503, words if request.scope[TRUSTED] else "predictions or sizes are not ready", wait_s=wait_s)
@@ -337,21 +372,35 @@ class Routes:
         return result
 
 
-def make_app(state: State, *, token: str = "", limits: Limits | None = None) -> Starlette:
-    """The application on an open home, closed with it; each request has to carry the token, if there is one."""
+def make_app(
+    state: State,
+    viewers: Callable[[], State] | None = None,
+    *,
+    doors: Doors | None = None,
+    limits: Limits | None = None,
+) -> Starlette:
+    """The application on an open home, closed with it.
+
+    Args:
+        state: answers planners and admins; everybody without the next.
+        viewers: opens what answers viewers, when the first of them asks.
+        doors: who may ask; None = every program of this machine.
+        limits: of requests.
+    """
+    doors, states = doors or Doors(), States(state, viewers)
     metrics, threads = Metrics(), Threads()
     batches = Batches(metrics.batch)
     metrics.show("workprof_waiting_jobs", "Jobs that wait for a prediction.", lambda: batches.waiting)
     metrics.show("workprof_observations", "Finished runs kept.", lambda: state.n_observed)
-    operations = Routes(state, metrics, batches, threads).operations()
-    openapi = orjson.dumps(openapi_of(list(operations), token=bool(token)))
+    operations = Routes(states, metrics, batches, threads).operations()
+    openapi = orjson.dumps(openapi_of(list(operations), token=doors.closed))
 
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
         yield
         threads.close()
         batches.close(CLOSE_S)
-        await asyncio.to_thread(state.close, CLOSE_S)
+        await asyncio.to_thread(states.close, CLOSE_S)
 
     async def described(_: Request) -> Response:
         return Response(openapi, media_type="application/json")
@@ -361,7 +410,7 @@ def make_app(state: State, *, token: str = "", limits: Limits | None = None) -> 
     handlers: dict[Any, Any] = dict.fromkeys((WorkprofError, NotReady, TooMany, Exception), _handler)
     return Starlette(
         routes=routes,
-        middleware=[Middleware(Guard, token=token, limits=limits or Limits(), metrics=metrics)],
+        middleware=[Middleware(Guard, doors=doors, limits=limits or Limits(), metrics=metrics)],
         exception_handlers=handlers | dict.fromkeys((404, 405), _missing),
         lifespan=life,
     )

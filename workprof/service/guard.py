@@ -1,16 +1,20 @@
 """Who may ask, how much and how long: around every route."""
 
 import asyncio
+import hashlib
 import hmac
 import json
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from workprof.core.roles import Role
 from workprof.service.metrics import Metrics
+from workprof.store.doors import Proxy, basic_of
+from workprof.store.users import Refused, Users
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -23,6 +27,10 @@ OPEN = ("/healthz", "/readyz")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 TRUSTED = "workprof.trusted"
 """Key of a request's scope: whether it may be told of datasets and users."""
+ROLE = "workprof.role"
+"""Key of a request's scope: what whoever asks may do."""
+KNOWN_S = 60.0
+"""A password that was right is not looked at again within it."""
 MOST_CLIENTS = 4_096
 AGAIN_S = 5.0
 """After which a service that ended may be back."""
@@ -60,6 +68,68 @@ class Limits:
     timeout_s: float = 30.0  # until an answer is given up
 
 
+@dataclass(frozen=True)
+class Caller:
+    """Who asks, and what they may do."""
+
+    name: str
+    role: Role
+
+
+class Doors:
+    """Who may ask: whoever has the token, whom a password or a proxy vouches for; without these this machine alone."""
+
+    def __init__(self, token: str = "", users: Users | None = None, proxy: Proxy | None = None) -> None:
+        self._token, self._users, self._proxy = token.encode(), users, proxy
+        self._known: OrderedDict[bytes, tuple[Caller, float]] = OrderedDict()  # by digest of what was sent
+
+    @property
+    def closed(self) -> bool:
+        """Whether one has to say who one is."""
+        return bool(self._token or self._proxy or (self._users and self._users.with_passwords))
+
+    @property
+    def how(self) -> str:
+        """How one says who one is."""
+        if self._proxy and not self._token:
+            return "this service is asked through its proxy, which logs people in"
+        return (
+            "this service needs a token; send the header 'Authorization: Bearer TOKEN', or a user's name and password"
+        )
+
+    async def caller(
+        self, headers: Sequence[tuple[bytes, bytes]], given: bytes, peer: str
+    ) -> tuple[Caller | None, float]:
+        """Who asks, None where that is not said; and s until another password is looked at."""
+        if not self.closed:
+            return Caller("", Role.ADMIN), 0.0
+        scheme, _, token = given.partition(b" ")
+        if self._token and scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token):
+            return Caller("token", Role.ADMIN), 0.0
+        if self._proxy and (name := self._proxy.name_of(headers, peer)):
+            return Caller(name, self._users.role(name) if self._users else Role.VIEWER), 0.0
+        if self._users is None or (named := basic_of(given)) is None:
+            return None, 0.0
+        return await self._by_password(self._users, *named, peer)
+
+    async def _by_password(self, users: Users, name: str, password: str, peer: str) -> tuple[Caller | None, float]:
+        """Look at a password, which takes a while, once a minute at most."""
+        listed = users.all().get(name)
+        sent = hashlib.sha256("\0".join((name, password, listed.password if listed else "")).encode()).digest()
+        caller, then = self._known.get(sent, (None, 0.0))
+        if caller and listed and time.monotonic() - then < KNOWN_S:
+            return Caller(name, listed.level), 0.0
+        try:
+            user = await asyncio.to_thread(users.check, name, password, peer)
+        except Refused as error:
+            users.note_failure(name, peer, "service")
+            return None, error.wait_s
+        self._known[sent] = (Caller(name, user.level), time.monotonic())
+        while len(self._known) > MOST_CLIENTS:
+            self._known.popitem(last=False)
+        return Caller(name, user.level), 0.0
+
+
 class Rate:
     """Tokens of each client address: `rate` a second, at most as many at once."""
 
@@ -84,10 +154,9 @@ class Rate:
 class Guard:
     """ASGI: refuses before a route is reached; every refusal is a problem document."""
 
-    def __init__(self, app: App, *, token: str, limits: Limits, metrics: Metrics) -> None:
-        """Take what is guarded; without a token only this machine's own programs are answered."""
-        self._app, self._limits, self._metrics = app, limits, metrics
-        self._token = token.encode()
+    def __init__(self, app: App, *, doors: Doors, limits: Limits, metrics: Metrics) -> None:
+        """Take what is guarded; where nobody has to say who they are only this machine's own programs are answered."""
+        self._app, self._limits, self._metrics, self._doors = app, limits, metrics, doors
         self._rate = Rate(limits.rate)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -105,8 +174,7 @@ class Guard:
 
         headers = dict(scope["headers"])
         try:
-            scope[TRUSTED] = not self._token or self._has_token(headers)
-            refusal = self._refusal(scope, headers)
+            refusal = self._refusal(scope, headers, await self._named(scope, headers))
             if refusal is not None:
                 await _send_problem(sending, *refusal)
                 return
@@ -129,15 +197,20 @@ class Guard:
             path = getattr(route, "path", "other") if status != 404 else "other"
             self._metrics.count_request(path, status, time.perf_counter() - started)
 
-    def _has_token(self, headers: Mapping[bytes, bytes]) -> bool:
-        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
-        return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self._token)
+    async def _named(self, scope: Scope, headers: Mapping[bytes, bytes]) -> float:
+        """Find out who asks; return s until another password is looked at."""
+        peer = scope["client"][0] if scope.get("client") else ""
+        caller, wait_s = await self._doors.caller(scope["headers"], headers.get(b"authorization", b""), peer)
+        scope[TRUSTED], scope[ROLE] = caller is not None, caller.role if caller else Role.VIEWER
+        return wait_s
 
-    def _refusal(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[int, str, float] | None:
+    def _refusal(self, scope: Scope, headers: Mapping[bytes, bytes], wait_s: float) -> tuple[int, str, float] | None:
         """Status, words, and s until it is worth another try (0 = never), of a request that is not let in."""
         if not scope[TRUSTED] and scope["path"] not in OPEN:
-            return 401, "this service needs a token; send the header 'Authorization: Bearer TOKEN'", 0.0
-        if not self._token:
+            if wait_s:
+                return 429, f"too many wrong passwords; try again in {wait_s:.0f} s", wait_s
+            return 401, self._doors.how, 0.0
+        if not self._doors.closed:
             host = headers.get(b"host", b"").decode("latin-1")
             name = host if host.endswith("]") else host.rpartition(":")[0] or host
             if b"origin" in headers or name not in LOOPBACK:

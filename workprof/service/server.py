@@ -105,6 +105,7 @@ def serve(app: Starlette, host: str, port: int) -> bool:
         http=Bounded,
         ws="none",
         access_log=False,
+        proxy_headers=False,  # the peer is who is connected, not whom a header names
         log_level="warning",
         limit_concurrency=MOST_CONNECTIONS,
         timeout_graceful_shutdown=int(ANSWERS_END_S + 0.5),

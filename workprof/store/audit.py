@@ -18,6 +18,7 @@ from workprof.store.home import FILE
 FILE_NAME = "audit.jsonl"
 MOST_BYTES, MOST_FILES = 2_000_000, 10
 """Of one file, and of all: about 100,000 entries; the oldest file goes."""
+LOGIN_FAILED = "login failed"
 LONGEST = 500
 """Characters of a text."""
 LOG = logging.getLogger(__name__)

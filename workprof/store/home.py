@@ -342,15 +342,20 @@ def _lock_file(path: Path, readonly: bool) -> IO[str]:
         return path.open(encoding="utf-8")
 
 
+_taken_over: set[Path] = set()
+
+
 def _handed_over(path: Path) -> IO[str] | None:
     """A copy of the open file that the parent handed over, if it is this home's lock."""
     number = os.environ.get(HANDED_OVER, "")
-    if not number.isdigit():
+    if not number.isdigit() or path in _taken_over:  # a second look at the home shares the lock beside the first
         return None
     try:
         if not os.path.samestat(os.fstat(int(number)), path.stat()):
             return None
-        return os.fdopen(os.dup(int(number)), "a+", encoding="utf-8")
+        result = os.fdopen(os.dup(int(number)), "a+", encoding="utf-8")
+        _taken_over.add(path)
+        return result
     except OSError:
         return None
 

@@ -22,6 +22,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.roles import Role, role_of
 from workprof.core.text import near
+from workprof.store.audit import LOGIN_FAILED, Audit
 from workprof.store.home import OTHERS, write_private
 
 FILE_NAME, SECRET = "users.json", "secret"
@@ -96,6 +97,7 @@ class Users:
         self._read: tuple[tuple[int, int], dict[str, User]] = ((0, 0), {})
         self._slowed = Slowed()
         self._looks = threading.Semaphore(2)
+        self._audit = Audit(home)
 
     def all(self) -> dict[str, User]:
         """Everybody by name.
@@ -106,7 +108,7 @@ class Users:
             about = self._path.stat()
         except FileNotFoundError:
             return {}
-        mark = (about.st_mtime_ns, about.st_ino)
+        mark = (about.st_ctime_ns, about.st_ino)  # also of its mode
         if self._read[0] != mark:
             refuse_open(self._path)
             try:
@@ -190,6 +192,14 @@ class Users:
                 raise Refused("name or password is wrong")
         self._slowed.forget(name, address)
         return known
+
+    def note_failure(self, name: str, address: str, door: str) -> None:
+        """Add a failed login to the audit log."""
+        self._audit.note(LOGIN_FAILED, f"from {address}", Role.VIEWER, who=name, door=door)
+
+    def note_login(self, user: User, address: str, door: str) -> None:
+        """Add a login to the audit log."""
+        self._audit.note("logged in", f"from {address}", user.level, who=user.name, door=door)
 
     def session(self, user: User) -> str:
         """A signed text that says who is logged in; it ends with the password that it was made by."""

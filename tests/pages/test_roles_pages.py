@@ -1,0 +1,52 @@
+"""Roles on pages: what a role may not do is off and says why; the store refuses it whatever a page offers."""
+
+import pytest
+
+from pages._frame.visit import ADMINS, VIEWERS, open_home
+from pages._login.login import Visitor
+from tests.pages.conftest import problems
+from tests.pages.test_readonly_pages import words
+from workprof.core.errors import NotAllowed
+from workprof.core.roles import Role
+
+
+def told(test, label):
+    """Return what the buttons of a label say about being off; '' = one is on."""
+    found = [button for button in test.button if button.label == label]
+    assert found, [button.label for button in test.button]
+    return {button.help if button.disabled else "" for button in found}
+
+
+@pytest.mark.parametrize(("role", "why"), [("viewer", VIEWERS), ("planner", ADMINS), ("admin", None)])
+def test_data_is_imported_renamed_and_removed_by_admins(app, loaded, monkeypatch, role, why):
+    monkeypatch.setenv("WORKPROF_ROLE", role)
+    test = app("data", ds=loaded.hash)
+    assert problems(test) == []
+    assert told(test, "Rename") == told(test, "Remove") == {why or ""}
+    assert ("datasets cannot be imported" in words(test)) == bool(why)
+    assert bool(test.file_uploader) == (not why)
+    assert ("Add" in [button.label for button in test.button]) == (not why)
+    assert ("Who did what" in [fold.label for fold in test.expander]) == (role == "admin")
+
+
+@pytest.mark.parametrize(("role", "off"), [("viewer", True), ("planner", False)])
+def test_a_planner_names_profiles_and_a_viewer_does_not(app, loaded, monkeypatch, role, off):
+    monkeypatch.setenv("WORKPROF_ROLE", role)
+    test = app("profiles", ds=loaded.hash)
+    assert problems(test) == []
+    assert bool(test.text_area) == (not off)
+
+
+def test_each_role_has_a_home_of_its_own_and_none_can_be_talked_into_more(home, loaded):
+    states = {role: open_home(Visitor("x", role)) for role in Role}
+    assert len({id(state.workbench) for state in states.values()}) == 3
+    for role, state in states.items():
+        assert state.workbench.settings.role is role
+        if role is not Role.ADMIN:
+            task = state.ingests.start("a", [home / "nothing.csv"], None)
+            assert "only an admin" in state.ingests.wait(task.key, 20).message
+            with pytest.raises(NotAllowed):
+                state.workbench.remove(loaded.hash)
+    assert states[Role.ADMIN].workbench.datasets() == states[Role.VIEWER].workbench.datasets()
+    states[Role.ADMIN].workbench.rename(loaded.hash, "another")  # beside two that read
+    assert states[Role.VIEWER].workbench.dataset(loaded.hash).name == "another"
