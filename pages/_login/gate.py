@@ -35,7 +35,7 @@ FORM = """<!doctype html><html lang="en"><meta charset="utf-8"><title>workprof: 
 body{{font:16px/1.5 system-ui,sans-serif;display:grid;place-items:center;min-height:90vh;margin:1rem}}
 form{{width:min(20rem,100%)}}label{{display:block;margin-top:1rem}}
 input,button{{font:inherit;width:100%;box-sizing:border-box;padding:.5rem}}button{{margin-top:1.5rem}}
-</style><main><h1>workprof</h1>{told}<form method="post" action="/login">
+</style><main><h1>workprof</h1>{words}<form method="post" action="/login">
 <input type="hidden" name="next" value="{next}">
 <label for="name">Name</label><input id="name" name="name" autocomplete="username" required autofocus>
 <label for="password">Password</label>
@@ -166,7 +166,7 @@ def _own_path(goal: str) -> str:
 
 def _page(goal: str, told: str = "", status: int = 200) -> Response:
     words = f'<p role="alert">{html.escape(told)}.</p>' if told else ""
-    text = FORM.format(told=words, next=html.escape(_own_path(goal), quote=True))
+    text = FORM.format(words=words, next=html.escape(_own_path(goal), quote=True))
     return HTMLResponse(text, status, {"cache-control": "no-store"})
 
 

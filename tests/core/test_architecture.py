@@ -134,7 +134,7 @@ def test_top_level_is_as_agreed():
     assert top <= fixed | beside
 
 
-ON_EVERY_PAGE = {"_frame", "_parts"}
+ON_EVERY_PAGE = {"_frame", "_login", "_parts"}
 
 
 def test_every_file_of_the_pages_is_in_a_room():
