@@ -1,7 +1,5 @@
 """Files that went wrong: what cuts, copies, editors and other programs make of a good text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

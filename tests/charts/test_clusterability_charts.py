@@ -1,16 +1,13 @@
 """Figures of clusterability: the convention in words, published values apart and marked, readings never by colour."""
 
-import json
 import math
 
 import numpy as np
-import pytest
 
 from tests.charts.records_for_tests import HOSTILE
 from workprof.answers.profiles import stability_answer
 from workprof.charts.clusterability import CONVENTION, baseline_dots, hopkins_line, stability_bars
 from workprof.charts.shapes import headlines
-from workprof.charts.theme import readable
 from workprof.profiles.baseline import Baseline, BaselineSettings, LabelSilhouette
 from workprof.profiles.hopkins import Hopkins, HopkinsSettings
 from workprof.profiles.stability import ProfileStability, Stability, StabilitySettings, stability_reading
@@ -93,23 +90,6 @@ EVERY = {
     "baseline": baseline_dots(baseline()),
     "stability": stability_bars(stability(), NAMES),
 }
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_every_chart_has_its_words_numbers_and_units(name):
-    chart = EVERY[name]
-    assert chart.takeaway.endswith(".")
-    assert len(chart.alt) > 20
-    assert chart.note
-    assert not chart.data.empty
-    assert chart.figure.layout.xaxis.title.text
-    assert chart.figure.layout.uirevision == "keep"
-
-
-@pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize("dark", [False, True])
-def test_every_chart_is_drawn_in_both_themes_without_markup_of_a_file(name, dark):
-    assert "<img" not in json.dumps(readable(EVERY[name].figure, dark=dark).to_plotly_json(), default=str)
 
 
 def test_hopkins_says_its_convention_and_that_the_published_value_is_not_verified():

@@ -11,7 +11,7 @@ import pytest
 
 from tests.charts import records_for_phases as given
 from tests.charts.records_for_tests import HOSTILE
-from workprof.answers.phases import number, phase_table, seconds, timeline_sentence
+from workprof.answers.phases import phase_table, seconds, timeline_sentence
 from workprof.answers.recognition import (
     evaluation_figures,
     evaluation_sentence,
@@ -39,7 +39,8 @@ from workprof.charts.phases.timeline import (
     timeline_chart,
 )
 from workprof.charts.shapes import NEUTRAL
-from workprof.charts.theme import COLOURS, readable
+from workprof.charts.theme import COLOURS
+from workprof.core.units import number
 from workprof.phases.library import LibraryEdits, RunLabel, faithful_library
 from workprof.phases.timeline import OwnBoundaries
 
@@ -62,20 +63,6 @@ FIGURES = {
     "confusion": lambda: confusion_chart(given.known_figures()),
     "open set": lambda: open_curve(given.evaluation(), "pair_model"),
 }
-UNITS = ("(s)", "Phase", "Distance (log-odds", "distance", "Run of the library", "Accuracy", "Predicted", "deviations")
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_every_chart_has_its_words_units_and_numbers(name):
-    chart = FIGURES[name]()
-    assert chart.takeaway.endswith(".")
-    assert len(chart.alt) > 20
-    assert len(chart.data)
-    assert "nan" not in f"{chart.takeaway} {chart.alt} {chart.note}".lower().replace("nano", "")
-    assert any(unit in chart.figure.layout.xaxis.title.text for unit in UNITS)
-    for dark in (True, False):
-        drawn = json.dumps(readable(chart.figure, dark=dark).to_plotly_json(), default=str)
-        assert "<img" not in drawn
 
 
 def lines(chart, axis):

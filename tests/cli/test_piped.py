@@ -1,7 +1,5 @@
 """Any kind of file through a pipe: `cat FILE | workprof ingest -`, and what stdin must not be."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """A small file of every kind that planners hold, as the tools write it: name, bytes, format, rows, finished rows."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

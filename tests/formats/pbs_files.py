@@ -1,7 +1,5 @@
 """A PBS server's accounting log and its qstat document, and their sums by plain pandas."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

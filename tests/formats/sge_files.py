@@ -1,7 +1,5 @@
 """A Grid Engine accounting file, the same as qacct prints it, and its sums by plain pandas."""
 
-from __future__ import annotations
-
 import io
 import random
 from datetime import UTC, datetime

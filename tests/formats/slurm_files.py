@@ -1,7 +1,5 @@
 """A cluster's month as sacct prints it, and the same sums by plain pandas from the printed text."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

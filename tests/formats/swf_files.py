@@ -1,7 +1,5 @@
 """A log in Standard Workload Format, and its sums by plain pandas."""
 
-from __future__ import annotations
-
 import io
 import random
 

@@ -3,8 +3,6 @@
 A key of an expectation that no check below knows is an error, so no expectation is passed over.
 """
 
-from __future__ import annotations
-
 import functools
 import io
 import json

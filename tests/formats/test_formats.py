@@ -1,7 +1,5 @@
 """The declarations agree with themselves, with the fields, and with the real header files."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data

@@ -10,7 +10,7 @@ import pytest
 from tests.formats.telemetry_files import checks, imported
 from tests.shared_data import FOLDER, needs_shared_data
 from workprof.core.errors import ColumnMissing, NoRows, SettingsError, TraceError
-from workprof.formats.measured import RejectedLine
+from workprof.formats.declare import Unreadable
 from workprof.formats.telemetry import read, sniffed
 from workprof.formats.telemetry.own import RecordingFile, outcomes_of
 from workprof.phases.runs import SYSTEM72
@@ -63,7 +63,7 @@ def test_lines_that_are_no_row_are_set_aside_with_their_number(tmp_path):
         (9, "a", "not a number"),
         (11, "", "too few fields"),
     ]
-    assert found.rejected[1] == RejectedLine(5, "b", "many", "not a number")
+    assert found.rejected[1] == Unreadable(5, "b", "many", "not a number")
     assert found.rows_read == 9
 
 

@@ -1,7 +1,5 @@
 """A large CSV: memory stays within the limit, CPU time grows as its size does, and it can be stopped at any time."""
 
-from __future__ import annotations
-
 import itertools
 import time
 

@@ -8,8 +8,6 @@ less than 100, and Table 13 would end at 355.65 GB (76.6 %) instead of 325.35 GB
 70 % survives. The numbers of light and moderate tasks are not printed: 17 and 8 are the only ones that give 325 GB.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from workprof.memory.rollup import BeforeAfter

@@ -1,7 +1,5 @@
 """A store in a fresh home, and small files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The joins of the raw PAI tables as a slow, obvious pandas version."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Airflow's task instances: exports of the table, answers of the REST API, requests of pods, exact totals."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import io

@@ -1,7 +1,5 @@
 """Borg traces as they are published: microseconds, shares of a machine, events, windows of five minutes."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

@@ -1,7 +1,5 @@
 """Events of Borg instances fold into attempts, and the trace of 2011 loads without a header."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

@@ -1,7 +1,5 @@
 """The catalogue and what comes out: names, samples, exports, profiles, pages, notes, threads."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor

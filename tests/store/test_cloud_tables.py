@@ -1,7 +1,5 @@
 """Public tables without a header, and the logs of two GPU clusters: told apart, in the right units, nothing lost."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

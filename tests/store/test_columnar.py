@@ -1,7 +1,5 @@
 """Arrow, Feather and Parquet files: every type of column becomes its value, whatever the file is called."""
 
-from __future__ import annotations
-
 import datetime as dt
 import decimal
 import gzip

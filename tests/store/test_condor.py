@@ -1,7 +1,5 @@
 """HTCondor's history in JSON: units, states and times of jobs."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs, jobs and users are counted exactly, once, and said in the same words everywhere."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

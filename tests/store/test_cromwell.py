@@ -1,7 +1,5 @@
 """Cromwell's metadata: attempts, shards, sub workflows, what runs still, exact totals, what is broken."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Delimited texts as programs of other countries and decades write them: recognised, or refused; never read wrongly."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest

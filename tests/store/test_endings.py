@@ -1,7 +1,5 @@
 """Rows without an end or a start: running, never started, or ended with a time that follows from the others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

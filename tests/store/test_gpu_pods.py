@@ -1,7 +1,5 @@
 """The GPU trace of 2023: all pods load, durations come of times, requests map, the running ones are running ones."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A home that processes share: all read, one writes at a time; a process killed at any moment leaves nothing."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import signal

@@ -1,7 +1,5 @@
 """Hostile files: a clear refusal each, nothing outside the home, and a database that still works."""
 
-from __future__ import annotations
-
 import gzip
 import os
 

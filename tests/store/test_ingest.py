@@ -1,7 +1,5 @@
 """Files in: what becomes of the columns, of bad rows, of the same content again, of a cancelled load."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

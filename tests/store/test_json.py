@@ -1,7 +1,5 @@
 """JSON files: one object a line or one array, the same rows, and rejects with the line of the JSON text."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

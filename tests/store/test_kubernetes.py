@@ -1,7 +1,5 @@
 """Pods as kubectl prints them: one run per pod, requests as the scheduler counts them, states, all shapes of a list."""
 
-from __future__ import annotations
-
 import copy
 import gzip
 import io

@@ -1,7 +1,5 @@
 """CR LF and LF in one file: the same rows as with one kind, and rejects with the right line."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """LSF's own accounting file: records of ended jobs by their published layout."""
 
-from __future__ import annotations
-
 import pytest
 
 from workprof.core.errors import TraceError

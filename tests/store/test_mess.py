@@ -1,7 +1,5 @@
 """Files of a kind that were read wrong without a word: times of another century, ends that never come, broken lines."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import stat

@@ -1,7 +1,5 @@
 """Random faults in random traces of several formats: no total changes by more than 0.5 % without a word."""
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime
 

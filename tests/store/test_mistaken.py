@@ -1,7 +1,5 @@
 """Datasets are never mistaken: no name reads as a hash, and where an older home has such a name, the hash wins."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Nextflow traces as they are printed: default fields, any subset, failed attempts with their cause, exact totals."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import io

@@ -1,7 +1,5 @@
 """What well-known tools print for people is refused: what it is, why not, and the command that writes what is read."""
 
-from __future__ import annotations
-
 import pytest
 
 from workprof.core.errors import TraceError

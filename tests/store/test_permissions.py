@@ -1,7 +1,5 @@
 """What a home holds is for its owner alone, whatever the umask; one open to others is told, with the command."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import shlex

@@ -3,8 +3,6 @@
 Each case is made after a public report, which its comment names.
 """
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exports of Prometheus and Grafana about pods: one run per pod, containers summed once, units and times read right."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

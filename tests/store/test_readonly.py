@@ -1,7 +1,5 @@
 """WORKPROF_READONLY: no home is made, none is changed; what is there can be read."""
 
-from __future__ import annotations
-
 import hashlib
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What makes two traces the same dataset: what the files hold and how it is read, not how they are packed or called."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import tarfile

@@ -1,7 +1,5 @@
 """Stratified samples: exactly the rows asked for, in the shares of the whole, missing values a stratum of their own."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """The schema of a dataset as JSON: every column with what it means."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

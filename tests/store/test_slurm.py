@@ -1,7 +1,5 @@
 """Slurm accounting as `sacct -P` prints it: steps fold into jobs, units and states are right, nothing is lost."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Dumps of sacct without a heading: read as with one where their cells tell every column, else refused in words."""
 
-from __future__ import annotations
-
 import random
 import re
 

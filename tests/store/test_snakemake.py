@@ -1,7 +1,5 @@
 """Snakemake's benchmark files: one or many, both formats, repeats, exact totals, what is broken."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

@@ -1,7 +1,5 @@
 """Excel workbooks: the values as Excel shows them, the sheet's own line numbers, and what is refused."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 import zipfile

@@ -1,7 +1,5 @@
 """The raw PAI tables: joins against pandas, counts of every step, quirks of the files."""
 
-from __future__ import annotations
-
 import gzip
 import tarfile
 

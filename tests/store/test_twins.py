@@ -1,7 +1,5 @@
 """One fault in a small accounting of PBS, Grid Engine, SWF or Borg: the run is right or its value missing, and told."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import numpy as np

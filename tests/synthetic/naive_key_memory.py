@@ -1,7 +1,5 @@
 """How the runs of a key use memory, against those of it that had ended when they started; written slowly."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

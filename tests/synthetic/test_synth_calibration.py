@@ -4,8 +4,6 @@ sample: the published 100,001-row sample (metadata, sizes, mix); tail: the 999-r
 recurrence). The two are different populations: where they disagree on metadata the sample wins.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

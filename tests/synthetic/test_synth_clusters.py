@@ -1,7 +1,5 @@
 """The planted behaviours are found by the published method: Yeo-Johnson on ten sensors, then HDBSCAN."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 tail: the 999-row file, of which 686 rows are shared; runs that know at least five ended ones of their key.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

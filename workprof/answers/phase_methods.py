@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 
-from workprof.answers.phases import number, seconds
+from workprof.answers.phases import seconds
 from workprof.core.answer import Answer, Table
 from workprof.core.table import Column
+from workprof.core.units import number
 from workprof.core.words import counted, listed, shortened
 from workprof.phases.changepoints import METHOD_WORDS
 from workprof.phases.methods import REFERENCE, MethodLine, Methods

@@ -12,6 +12,7 @@ import numpy as np
 from workprof.answers.phase_words import phases_words, spans
 from workprof.core.answer import Answer, Table
 from workprof.core.table import Column
+from workprof.core.units import number
 from workprof.core.words import counted, shortened
 from workprof.phases.fingerprints import STATISTICS, Fingerprint
 from workprof.phases.library import Library, LibraryView
@@ -35,13 +36,6 @@ STATISTIC_WORDS = {
     "q75": "75 % quantile",
     "q90": "90 % quantile",
 }
-
-
-def number(value: float) -> str:
-    """A number with about three digits, 'no data' for NaN."""
-    if not math.isfinite(value):
-        return "no data"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def statistic_words(name: str) -> str:

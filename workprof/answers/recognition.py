@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from workprof.answers.phases import limits_document, notes_of, number, seconds
+from workprof.answers.phases import limits_document, notes_of, seconds
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
-from workprof.core.units import format_share
+from workprof.core.units import format_share, number
 from workprof.core.words import counted, shortened
 from workprof.phases.evaluation import Curve, Evaluation, KnownFigures
 from workprof.phases.library import MEASURES, LibraryView

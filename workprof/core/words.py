@@ -55,6 +55,16 @@ def listed(words: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
 
 
+def distinct(lines: Sequence[str]) -> list[str]:
+    """The lines with a number behind those that shortening made equal."""
+    seen: Counter[str] = Counter()
+    result = []
+    for line in lines:
+        seen[line] += 1
+        result.append(line if seen[line] == 1 else f"{line} ({seen[line]})")
+    return result
+
+
 def counted(count: int, noun: str) -> str:
     """'1 job' or '1,234 jobs'."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workprof.core.errors import TraceError
-from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, Check, Measured, RejectedLine
+from workprof.formats.declare import Unreadable
+from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, Measured
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.store.lines import refuse_unread
+from workprof.store.reports import Check
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +105,7 @@ def read_benchmarks(path: Path, origin: str = "") -> Measured:
     Raises TraceError when no line of the file is a run at all; says what it looks like. When a line was passed over.
     """
     rows: list[dict[str, Any]] = []
-    rejected: list[RejectedLine] = []
+    rejected: list[Unreadable] = []
     repeated = RepeatedKeys()
     for number, line in _lines(path):
         try:
@@ -112,7 +114,7 @@ def read_benchmarks(path: Path, origin: str = "") -> Measured:
         except _Wrong as wrong:
             repeated.forget()
             text = line.decode("utf-8", "replace")[:SHOWN_CHARACTERS]
-            rejected.append(RejectedLine(number, wrong.column, text, wrong.reason))
+            rejected.append(Unreadable(number, wrong.column, text, wrong.reason))
     refuse_unread(path, origin or path.name, len(rows) + len(rejected), any_end=False)
     if not rows and rejected and all(not one.column for one in rejected):
         raise TraceError(_not_runs(origin or path.name, rejected[0]))
@@ -130,7 +132,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 yield number, bare
 
 
-def _not_runs(origin: str, first: RejectedLine) -> str:
+def _not_runs(origin: str, first: Unreadable) -> str:
     wanted = f"one JSON object per line with {', '.join(BENCHMARK_KEYS)}"
     if first.text.startswith("["):
         return f"{origin} is a JSON array; benchmark runs are {wanted}, without brackets around them"

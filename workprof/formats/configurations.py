@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from workprof.core.errors import ColumnMissing, TraceError
-from workprof.formats.measured import CONFIGURATIONS, Measured, RejectedLine
+from workprof.formats.declare import Unreadable
+from workprof.formats.measured import CONFIGURATIONS, Measured
 
 NEEDED = ("machine", "count", "cost")
 RUNTIME = "runtime"
@@ -55,7 +56,7 @@ def read_configurations(path: Path, origin: str = "") -> Measured:
         numbers = pd.to_numeric(table[column], errors="coerce")
         for row in np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0))).tolist():
             reason = "not a number above 0"
-            rejected.append(RejectedLine(lines[row + 1][0], column, str(table[column].iloc[row]), reason))
+            rejected.append(Unreadable(lines[row + 1][0], column, str(table[column].iloc[row]), reason))
             usable[row] = False
         table[column] = numbers
     for column in {"machine", "workload"} & set(table):

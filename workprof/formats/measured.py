@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workprof.formats.declare import Unreadable
 from workprof.store.reports import Check
 
 if TYPE_CHECKING:
@@ -27,29 +28,6 @@ TELEMETRY_FORMATS = (TELEMETRY, "perfspect", "perf-stat", "sadf", "prometheus", 
 MEASUREMENTS = (BENCHMARKS, *TELEMETRY_FORMATS, CONFIGURATIONS)
 """Formats of benchmark runs, of counters by the second, and of measured configurations."""
 
-__all__ = [
-    "BENCHMARKS",
-    "BENCHMARK_KEYS",
-    "CONFIGURATIONS",
-    "MEASUREMENTS",
-    "TELEMETRY",
-    "TELEMETRY_FORMATS",
-    "WIDE",
-    "Check",
-    "Measured",
-    "RejectedLine",
-]
-
-
-@dataclass(frozen=True)
-class RejectedLine:
-    """A line that is no row of the table."""
-
-    line: int  # 1-based, in the file as given
-    column: str  # '' = the whole line
-    text: str  # what stands there, cut to a readable length
-    reason: str  # in words
-
 
 @dataclass(frozen=True)
 class Measured:
@@ -60,5 +38,5 @@ class Measured:
     # (n_rows, n_columns), no row_id; texts as object or str, numbers as float64 or int64, NaN = no value
     frame: pd.DataFrame
     rows_read: int  # rows + rejected lines
-    rejected: tuple[RejectedLine, ...] = ()  # the lines that became no row
+    rejected: tuple[Unreadable, ...] = ()  # the lines that became no row, 1-based in the file as given
     checks: tuple[Check, ...] = ()  # what a reader must know, counted

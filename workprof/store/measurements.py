@@ -6,14 +6,14 @@ import pandas as pd
 import pyarrow as pa
 
 from workprof.core.errors import NoRows
-from workprof.formats.declare import NUMBER, TEXT
-from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, Check, Measured, RejectedLine
+from workprof.formats.declare import NUMBER, TEXT, Unreadable
+from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, Measured
 from workprof.store import rejects
 from workprof.store.compile import FINISHED, FLAGS, RESERVED
 from workprof.store.connection import quoted
 from workprof.store.detect import NamedFiles
 from workprof.store.loaded import Loaded, Stage
-from workprof.store.reports import Column, IngestOptions
+from workprof.store.reports import Check, Column, IngestOptions
 from workprof.store.spool import Spooled
 from workprof.store.text_shape import unique_names
 
@@ -75,7 +75,7 @@ def _read(spooled: Spooled, files: NamedFiles, options: IngestOptions) -> Measur
     return read(spooled.path, files.format, mapping, spooled.origin, outcomes)
 
 
-def _store_rejects(cursor: duckdb.DuckDBPyConnection, stage: Stage, refused: tuple[RejectedLine, ...]) -> int:
+def _store_rejects(cursor: duckdb.DuckDBPyConnection, stage: Stage, refused: tuple[Unreadable, ...]) -> int:
     """Keep the refused lines and return how many lines they are."""
     if refused:
         rows = [(one.line, one.column, one.text[: rejects.TEXT_CHARACTERS], one.reason) for one in refused]

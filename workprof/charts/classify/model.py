@@ -32,7 +32,7 @@ from workprof.answers.forecasts import Naming
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of
 from workprof.charts.theme import COLOURS, LIGHT_GREY, LIGHT_SCALE, OUTLIER_COLOUR, ROW_PX, rows_height
-from workprof.core.words import counted, label, plotly_text, shortened
+from workprof.core.words import counted, distinct, label, plotly_text, shortened
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Confusion, SplitScores
 from workprof.forecasts.explain import GlobalExplanation
 from workprof.forecasts.predictions import NO_PROFILE
@@ -142,7 +142,7 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
     all_shares = shapes.row_shares(scores.confusion.counts)
     counts, shares = scores.confusion.counts[np.ix_(drawn, drawn)], all_shares[np.ix_(drawn, drawn)]
     classes = scores.confusion.classes[drawn]
-    predicted = _distinct([naming.shown(int(profile), 22) for profile in classes])
+    predicted = distinct([naming.shown(int(profile), 22) for profile in classes])
     actual = [UNCLUSTERED if profile == NO_PROFILE else name for profile, name in zip(classes, predicted, strict=True)]
     right = np.eye(len(drawn), dtype=bool)
     words = [
@@ -255,7 +255,7 @@ def field_bars(result: GlobalExplanation, naming: Naming) -> Chart:
 
 def value_bars(result: GlobalExplanation, naming: Naming) -> Chart:
     """Return mean |SHAP| of the strongest columns such as 'task_name = ps', over all classes."""
-    lines = _distinct([shortened(value, 34) for value in result.values])  # noqa: PD011  a record's field
+    lines = distinct([shortened(value, 34) for value in result.values])  # noqa: PD011  a record's field
     return Chart(
         name="shap-values",
         figure=_totals(lines, result.by_value),
@@ -291,13 +291,3 @@ def _table(kind: str, names: list[str], means: np.ndarray, result: GlobalExplana
     table = pd.DataFrame({kind: names, "sum_over_classes": means.sum(axis=1)})
     columns = {f"class_{int(profile)}": means[:, place] for place, profile in enumerate(result.classes)}
     return pd.concat([table, pd.DataFrame(columns)], axis=1).assign(n_sampled=result.n_sampled)
-
-
-def _distinct(lines: list[str]) -> list[str]:
-    """Return the lines with a number behind those that shortening made equal."""
-    seen: dict[str, int] = {}
-    result = []
-    for line in lines:
-        seen[line] = seen.get(line, 0) + 1
-        result.append(line if seen[line] == 1 else f"{line} ({seen[line]})")
-    return result

@@ -14,7 +14,7 @@ from workprof.charts import shapes
 from workprof.charts.profiles.overview import sizes
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR, rows_height
-from workprof.core.words import label, plotly_text, shortened
+from workprof.core.words import distinct, label, plotly_text, shortened
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.metadata import Heatmap
 from workprof.profiles.names import OUTLIERS
@@ -154,7 +154,7 @@ def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: 
     heatmap = _outliers_last(_of_field(fit, field))
     share = _shares(heatmap.counts, by)
     lines = [shortened(names.get(int(profile), "")) for profile in heatmap.profiles]
-    values = _distinct([shortened(value, 24) for value in heatmap.values])  # noqa: PD011  a record's field
+    values = distinct([shortened(value, 24) for value in heatmap.values])  # noqa: PD011  a record's field
     figure = figure_of(
         [
             shapes.heat(
@@ -201,16 +201,6 @@ def _shares(counts: NDArray[np.int64], by: str) -> NDArray[np.float64]:
     total = counts.sum(axis=1 if by == "profile" else 0, keepdims=True)
     shares: NDArray[np.float64] = counts / np.maximum(total, 1)
     return shares
-
-
-def _distinct(values: list[str]) -> list[str]:
-    """Return the values with a number behind those that shortening made equal."""
-    seen: dict[str, int] = {}
-    result = []
-    for value in values:
-        seen[value] = seen.get(value, 0) + 1
-        result.append(value if seen[value] == 1 else f"{value} ({seen[value]})")
-    return result
 
 
 def _heatmap_takeaway(heatmap: Heatmap, lines: list[str]) -> str:

@@ -13,10 +13,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from workprof.core.errors import ColumnMissing, SettingsError
-from workprof.formats.measured import Check, RejectedLine
+from workprof.formats.declare import Unreadable
 from workprof.formats.telemetry.samples import KEYS, Samples, labelled
 from workprof.formats.telemetry.text_table import TextTable, numbers, read_table
 from workprof.store.outputs import append, checked_output, growing, whole
+from workprof.store.reports import Check
 
 __all__ = ["OUTCOMES", "STATUSES", "read_own"]
 
@@ -67,10 +68,10 @@ def _runs_apart(frame: pd.DataFrame) -> tuple[pd.Series, tuple[Check, ...]]:
     return renamed, (Check("repeated_runs", "warning", count, text),) if count else ()
 
 
-def _lost(table: TextTable, nameless: NDArray[np.bool_]) -> tuple[RejectedLine, ...]:
+def _lost(table: TextTable, nameless: NDArray[np.bool_]) -> tuple[Unreadable, ...]:
     keys = table.cells.loc[nameless, list(KEYS[:3])].itertuples(index=False)
     return tuple(
-        RejectedLine(int(line), "", ",".join(map(str, texts)), "no workload, run or time")
+        Unreadable(int(line), "", ",".join(map(str, texts)), "no workload, run or time")
         for line, texts in zip(table.lines[nameless], keys, strict=True)
     )
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from workprof.formats.measured import Check, RejectedLine
+from workprof.formats.declare import Unreadable
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.text_table import EXCERPT_CHARACTERS
 from workprof.store.lines import refuse_unread
+from workprof.store.reports import Check
 
 TIME = re.compile(r"\s*\d+([.,])\d{6,}([^\w.\s]|[\t ]+)")
 """A time behind which the decimal sign and the separator are known."""
@@ -65,7 +66,7 @@ def read_perf_stat(path: Path, origin: str) -> Samples:
     return Samples(frame, rejected, 0, _checks(counts, len(rows) - len(usable)))
 
 
-def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[RejectedLine, ...]]:
+def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[Unreadable, ...]]:
     counts, rejected, comments = [], [], 0
     decimal, separator = ".", ","
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
@@ -80,7 +81,7 @@ def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[RejectedLine, .
                 decimal, separator = time.group(1), time.group(2)[:1]
             count = _count(_words(text.strip(), decimal, separator))
             if count is None:
-                rejected.append(RejectedLine(number, "", text[:EXCERPT_CHARACTERS], "no line of perf stat -I -x,"))
+                rejected.append(Unreadable(number, "", text[:EXCERPT_CHARACTERS], "no line of perf stat -I -x,"))
             else:
                 counts.append(count)
     refuse_unread(path, origin, len(counts) + len(rejected) + comments)

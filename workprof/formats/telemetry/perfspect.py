@@ -12,12 +12,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from workprof.core.errors import TraceError
-from workprof.formats.measured import Check, RejectedLine
+from workprof.formats.declare import Unreadable
 from workprof.formats.repeated_keys import DOCUMENTS, RepeatedKeys
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.text_table import EXCERPT_CHARACTERS, header_of, numbers, read_table
 from workprof.formats.telemetry.times import of_day, past_midnight, seconds_of, since_start, usual_step
 from workprof.store.lines import refuse_unread
+from workprof.store.reports import Check
 
 TIME = "Time"
 ITEMS = ("CPU", "CORE", "SOCK", "NODE", "Core", "Package", "Die", "IFACE", "Device", "DEV", "Interface", "FILESYSTEM")
@@ -89,7 +90,7 @@ class Metrics:
 
     context: pd.DataFrame  # (n_rows, n_context) texts; 'TS' is one of them
     metrics: pd.DataFrame  # (n_rows, n_metrics)
-    rejected: tuple[RejectedLine, ...] = ()
+    rejected: tuple[Unreadable, ...] = ()
     infinite: int = 0
     checks: tuple[Check, ...] = ()
 
@@ -151,7 +152,7 @@ def _of_json_lines(path: Path, text: str, origin: str) -> Metrics:
             metrics = repeated.hook([(str(one["Name"]), float(one["Value"])) for one in frame["Metrics"]])
             rows.append({name: _text(frame.get(key)) for key, name in JSON_CONTEXT.items()})
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-            rejected.append(RejectedLine(number, "", line.rstrip("\n")[:EXCERPT_CHARACTERS], "no frame of metrics"))
+            rejected.append(Unreadable(number, "", line.rstrip("\n")[:EXCERPT_CHARACTERS], "no frame of metrics"))
             repeated.forget()
             continue
         repeated.end_row()

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from workprof.core.errors import TraceError
-from workprof.formats.measured import Check
 from workprof.formats.repeated_keys import DOCUMENTS, RepeatedKeys
 from workprof.formats.telemetry.samples import Samples, labelled, parsed, stem_of
 from workprof.formats.telemetry.times import rated, usual_step
+from workprof.store.reports import Check
 
 STAIR_STEPS = 1.5
 """Values that change at most every so many steps are stairs."""

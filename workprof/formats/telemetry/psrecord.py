@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.core.errors import TraceError
-from workprof.formats.measured import RejectedLine
+from workprof.formats.declare import Unreadable
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.text_table import EXCERPT_CHARACTERS, numbers, read_table
 from workprof.formats.telemetry.times import rated
@@ -37,7 +37,7 @@ def read_psrecord(path: Path, origin: str) -> Samples:
     totals = [name for name in counters if name in CUMULATIVE]
     rates = rated(values[totals], t)
     frame = pd.concat([values.drop(columns=["elapsed_time", *totals]).rename(columns=NAMES), rates.frame], axis=1)
-    lost = tuple(RejectedLine(int(line), "elapsed_time", "", "no time") for line in table.lines[timeless])
+    lost = tuple(Unreadable(int(line), "elapsed_time", "", "no time") for line in table.lines[timeless])
     rejected = (*table.rejected, *read.rejected, *lost)
     return Samples(labelled(frame, t, stem_of(origin)), rejected, read.infinite, rates.checks)
 
@@ -51,7 +51,7 @@ def _plain(path: Path, origin: str) -> Samples:
                 row = _row(line.split())
                 if row is None:
                     rejected.append(
-                        RejectedLine(number, "", line.strip()[:EXCERPT_CHARACTERS], "not a time and 3 numbers")
+                        Unreadable(number, "", line.strip()[:EXCERPT_CHARACTERS], "not a time and 3 numbers")
                     )
                 else:
                     rows.append(row)

@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 
 from workprof.core.errors import TraceError
-from workprof.formats.measured import Check, RejectedLine
+from workprof.formats.declare import Unreadable
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.sniffing import SADF_HEADER
 from workprof.formats.telemetry.text_table import DECIMAL_COMMA, EXCERPT_CHARACTERS
 from workprof.formats.telemetry.times import seconds_of
 from workprof.formats.telemetry.wide import read_wide
 from workprof.store.lines import refuse_unread
+from workprof.store.reports import Check
 
 KEYS = 3
 """Host name, interval and time stand before the values."""
@@ -42,7 +43,7 @@ class Blocks:
     cells: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
     intervals: dict[tuple[str, str], float] = field(default_factory=dict)
     restarts: dict[tuple[str, str], None] = field(default_factory=dict)
-    rejected: list[RejectedLine] = field(default_factory=list)
+    rejected: list[Unreadable] = field(default_factory=list)
     # lines of single processors and interrupts, by what they are of
     single: Counter[str] = field(default_factory=Counter)
     comments: int = 0  # lines that `sadc -C` wrote
@@ -103,7 +104,7 @@ def _take(blocks: Blocks, number: int, header: list[str], words: list[str]) -> N
         return
     if len(words) != len(header) or len(words) <= KEYS:
         text = ";".join(words)[:EXCERPT_CHARACTERS]
-        blocks.rejected.append(RejectedLine(number, "", text, "not as many fields as the header above it"))
+        blocks.rejected.append(Unreadable(number, "", text, "not as many fields as the header above it"))
         return
     key = (words[0], words[2])
     try:
@@ -111,7 +112,7 @@ def _take(blocks: Blocks, number: int, header: list[str], words: list[str]) -> N
         named = dict(_named(header[KEYS:], words[KEYS:], blocks.single))
         values = {name: _number(text) if text else np.nan for name, text in named.items()}
     except ValueError:
-        blocks.rejected.append(RejectedLine(number, "", ";".join(words)[:EXCERPT_CHARACTERS], "not numbers"))
+        blocks.rejected.append(Unreadable(number, "", ";".join(words)[:EXCERPT_CHARACTERS], "not numbers"))
         return
     blocks.intervals.setdefault(key, interval)
     known = blocks.cells.setdefault(key, {})

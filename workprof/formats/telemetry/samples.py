@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workprof.core.errors import NoRows, TraceError
-from workprof.formats.measured import TELEMETRY, Check, Measured, RejectedLine
+from workprof.formats.declare import Unreadable
+from workprof.formats.measured import TELEMETRY, Measured
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.formats.telemetry.times import usual_of
+from workprof.store.reports import Check
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +42,7 @@ class Samples:
     """What a format's reader found."""
 
     frame: pd.DataFrame  # columns workload, run, t and status, then counters as float64, in the file's order
-    rejected: tuple[RejectedLine, ...] = ()  # lines that became no row
+    rejected: tuple[Unreadable, ...] = ()  # lines that became no row
     infinite: int = 0  # cells that said infinite
     checks: tuple[Check, ...] = field(default=())  # what is particular to the format
 

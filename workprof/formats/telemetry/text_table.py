@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.core.errors import TraceError
-from workprof.formats.measured import RejectedLine
+from workprof.formats.declare import Unreadable
 from workprof.store.text_shape import unique_names
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class TextTable:
 
     cells: pd.DataFrame  # (n_lines, n_columns) texts, under the header's names
     lines: NDArray[np.int64]  # (n_lines,) 1-based line numbers in the file
-    rejected: tuple[RejectedLine, ...]  # lines with too few or too many fields
+    rejected: tuple[Unreadable, ...]  # lines with too few or too many fields
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Numbers:
 
     frame: pd.DataFrame  # (n_lines, n_columns) float64, NaN = no value; same index as the texts
     bad: NDArray[np.bool_]  # (n_lines,) lines with a text that is no number
-    rejected: tuple[RejectedLine, ...]  # one entry per such line
+    rejected: tuple[Unreadable, ...]  # one entry per such line
     infinite: int  # cells that said infinite; they are NaN
 
 
@@ -65,15 +65,15 @@ def read_table(path: Path, origin: str, delimiter: str = ",", header: tuple[str,
 
 def _fields(
     path: Path, origin: str, delimiter: str, names: tuple[str, ...], skipped: int
-) -> tuple[pd.DataFrame, list[RejectedLine]]:
+) -> tuple[pd.DataFrame, list[Unreadable]]:
     import pyarrow as pa  # noqa: PLC0415  heavy
     from pyarrow import csv  # noqa: PLC0415  heavy
 
-    ragged: list[RejectedLine] = []
+    ragged: list[Unreadable] = []
 
     def set_aside(row: Any) -> str:
         reason = "too few fields" if row.actual_columns < row.expected_columns else "too many fields"
-        ragged.append(RejectedLine(int(row.number), "", str(row.text)[:EXCERPT_CHARACTERS], reason))
+        ragged.append(Unreadable(int(row.number), "", str(row.text)[:EXCERPT_CHARACTERS], reason))
         return "skip"
 
     convert = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
@@ -96,14 +96,14 @@ def numbers(table: TextTable, columns: tuple[str, ...], origin: str) -> Numbers:
     import pandas as pd  # noqa: PLC0415  heavy
 
     read: dict[str, NDArray[np.float64]] = {}
-    reasons: dict[int, RejectedLine] = {}
+    reasons: dict[int, Unreadable] = {}
     infinite = 0
     for name in columns:
         values, bad = _column(table.cells[name])
         for at in np.flatnonzero(bad):
             text, line = str(table.cells[name].iloc[at]), int(table.lines[at])
             _refuse_decimal_comma(text, line, name, origin)
-            reasons.setdefault(int(at), RejectedLine(line, name, text[:EXCERPT_CHARACTERS], "not a number"))
+            reasons.setdefault(int(at), Unreadable(line, name, text[:EXCERPT_CHARACTERS], "not a number"))
         infinite += int(np.isinf(values).sum())
         read[name] = np.where(np.isinf(values), np.nan, values)
     wrong = np.zeros(len(table.cells), dtype=bool)
@@ -163,14 +163,14 @@ def _filled_lines(path: Path, origin: str) -> NDArray[np.int64]:
     return np.array(result, dtype=np.int64)
 
 
-def _at(one: RejectedLine, lines: NDArray[np.int64], skipped: int) -> RejectedLine:
+def _at(one: Unreadable, lines: NDArray[np.int64], skipped: int) -> Unreadable:
     """The entry with the line's number in the file (the reader counts the lines that hold something)."""
     place = one.line - skipped - 1
     line = int(lines[place]) if 0 <= place < lines.size else one.line
-    return RejectedLine(line, one.column, one.text, one.reason)
+    return Unreadable(line, one.column, one.text, one.reason)
 
 
-def _refuse_commas(ragged: tuple[RejectedLine, ...], rows: int, origin: str) -> None:
+def _refuse_commas(ragged: tuple[Unreadable, ...], rows: int, origin: str) -> None:
     if rows or not ragged or any(one.reason != "too many fields" for one in ragged):
         return
     raise TraceError(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from workprof.core.errors import TraceError
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S
-from workprof.formats.measured import Check
+from workprof.store.reports import Check
 
 Seconds = NDArray[np.float64]
 

@@ -9,10 +9,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from workprof.core.errors import ColumnMissing, SettingsError
-from workprof.formats.measured import Check, RejectedLine
+from workprof.formats.declare import Unreadable
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.text_table import NO_VALUE, Numbers, TextTable, header_of, numbers, read_table
 from workprof.formats.telemetry.times import is_epoch, seconds_of, since_start
+from workprof.store.reports import Check
 
 FIELDS = ("t", "run", "workload", "status")
 TIME_NAMES = ("t", "time", "timestamp", "elapsed", "elapsed_time", "ts", "date")
@@ -113,8 +114,8 @@ def _times(texts: pd.Series, runs: pd.Series, workloads: pd.Series | None, origi
     return np.asarray(since, dtype=np.float64)
 
 
-def _rejected(table: TextTable, read: Numbers, untimed: NDArray[np.bool_], column: str) -> tuple[RejectedLine, ...]:
-    lost = tuple(RejectedLine(int(line), column, "", "no time") for line in table.lines[untimed & ~read.bad])
+def _rejected(table: TextTable, read: Numbers, untimed: NDArray[np.bool_], column: str) -> tuple[Unreadable, ...]:
+    lost = tuple(Unreadable(int(line), column, "", "no time") for line in table.lines[untimed & ~read.bad])
     return (*table.rejected, *read.rejected, *lost)
 
 
