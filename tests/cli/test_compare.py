@@ -120,6 +120,21 @@ def test_text_and_file_have_both_sides(bench, tmp_path):
     assert table["before"].dtype == float
 
 
+def test_scopes_are_saved_listed_and_removed_as_the_page_has_them(bench):
+    def said(*words):
+        home = ("--home", str(bench.settings.home), "--json")
+        return json.loads(CliRunner().invoke(app, ["scopes", *words, *home]).stdout)
+
+    scope = "period=2026-01&user=ann"
+    saved = said("save", "winter", "--only", "user=ann", "--period", "2026-01")
+    (kept,) = bench.scopes().items()
+    assert saved == {"scope": "winter", "text": kept[1]} and kept[0] == "winter"
+    assert sorted(kept[1].split("&")) == sorted(scope.split("&"))
+    assert said()["scopes"] == [{"scope": "winter", "runs_of": "user ann, 2026-01", "text": kept[1]}]
+    assert said("remove", "winter") == {"scope": "winter"}
+    assert bench.scopes() == {}
+
+
 def test_what_cannot_be_compared_is_refused(bench):
     result = command(bench, "pai", "nobody")
     assert "no dataset 'nobody'" in str(result.exception)

@@ -23,6 +23,7 @@ LINES = {
     "size": ("size", "nowhere.csv"),
     "compare": ("compare", "small", "nothing"),
     "changes": ("changes", "small"),
+    "scopes": ("scopes",),
     "report": ("report", "nothing", "-o", "{folder}/report.html"),
     "record": ("record", "--interval", "-1", "true"),
     "synth": ("synth", "pai", "--rows", "500", "-o", "{folder}/made.parquet"),

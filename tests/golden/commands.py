@@ -84,7 +84,8 @@ NOT_KEPT = {
     **dict.fromkeys(("runs show", "runs pin", "runs unpin", "runs remove"), "names a key of this run"),
     **dict.fromkeys(("rename", "remove", "export", "sample", "pull", "airflow-dag"), "answers what it wrote"),
     **dict.fromkeys(("mappings show", "mappings save", "mappings rename", "mappings remove"), "answers what it wrote"),
-    "memory decide": "answers what it wrote",
+    **dict.fromkeys(("memory decide", "scopes save", "scopes remove"), "answers what it wrote"),
+    "scopes": "lists the scopes of a home of its own",
     **dict.fromkeys(
         ("source", "source list", "source add", "source show", "source remove"), "names a source of its own"
     ),

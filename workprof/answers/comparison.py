@@ -1,7 +1,7 @@
 """Two datasets side by side, in words and tables."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from workprof.answers.ledger import WORDS
 from workprof.answers.tasks import shown
 from workprof.core.answer import Answer, Table
 from workprof.core.causes import FAILED, OUT_OF_MEMORY, TIMED_OUT
-from workprof.core.scope import titled
+from workprof.core.scope import parsed, titled
 from workprof.core.table import MEASURES, Column
 from workprof.core.units import compact, format_share, gb_h
 from workprof.core.words import counted, listed
@@ -46,6 +46,19 @@ class Measured:
         if math.isnan(self.change):
             return "as before" if self.before == self.after else "no data"
         return f"{100 * self.change:+,.1f} {'points' if self.unit == 'share' else '%'}"
+
+
+SCOPES = (
+    Column("scope", lambda one: one[0], "Scope", pinned=True),
+    Column("runs_of", lambda one: parsed(one[1]).words, "Runs of"),
+    Column("text", lambda one: one[1], "Behind a dataset's name"),
+)
+
+
+def scopes_answer(saved: Mapping[str, str]) -> Answer:
+    """The saved scopes; `saved`: name -> scope."""
+    sentence = f"{counted(len(saved), 'saved scope')}." if saved else "No scope is saved yet."
+    return Answer(sentence, tables=(Table("scopes", "Saved scopes", SCOPES, list(saved.items())),))
 
 
 def comparison_answer(found: Comparison) -> Answer:

@@ -1,12 +1,13 @@
-"""`workprof compare A B`: two datasets or scopes side by side; `workprof changes`: two periods in turn."""
+"""`workprof compare A B`: two datasets or scopes side by side; `changes`: two periods in turn; saved scopes."""
 
 from typing import Annotated, Any
 
 import typer
 
-from workprof.answers.comparison import comparison_answer
+from workprof.answers.comparison import comparison_answer, scopes_answer
 from workprof.cli import console
 from workprof.cli.questions import add, answered
+from workprof.core.scope import of_words
 from workprof.memory.ledger_settings import GROUPINGS
 from workprof.memory.questions import CHANGES
 
@@ -32,3 +33,40 @@ def register(app: typer.Typer) -> None:
     title = "Two datasets, or two scopes of one, side by side: hours, waste, kills, durations, what the verdict saves."
     console.register(app, "compare", title, _compare, parameters)
     add(app, answered(CHANGES))
+    app.add_typer(scopes, name="scopes")
+
+
+scopes = typer.Typer(help="Saved scopes: list, save, remove.", rich_markup_mode=None)
+Name = Annotated[str, typer.Argument(help="Of the scope.", show_default=False)]
+
+
+@scopes.callback(invoke_without_command=True)
+def list_scopes(context: typer.Context, home: console.Home = None, as_json: console.Json = False) -> None:
+    """List the saved scopes, newest first, as they stand behind a dataset's name."""
+    if context.invoked_subcommand is None:
+        with console.opened(home) as workbench:
+            answer = scopes_answer(workbench.scopes())
+        console.emit_answer(answer, as_json)
+
+
+@scopes.command("save")
+def save_scope(
+    name: Name,
+    only: console.Only = None,
+    period: console.Period = None,
+    home: console.Home = None,
+    as_json: console.Json = False,
+) -> None:
+    """Save a scope for any dataset; one of that name is overwritten."""
+    scope = str(of_words(only or (), period or ""))
+    with console.opened(home) as workbench:
+        saved = workbench.save_scope(name, scope)
+    console.emit({"scope": saved, "text": scope}, as_json, lambda: f"saved {saved}: {scope}")
+
+
+@scopes.command("remove")
+def remove_scope(name: Name, home: console.Home = None, as_json: console.Json = False) -> None:
+    """Forget a saved scope."""
+    with console.opened(home) as workbench:
+        workbench.remove_scope(name)
+    console.emit({"scope": name}, as_json, lambda: f"removed {name}")

@@ -32,6 +32,14 @@ Home = Annotated[
     typer.Option("--home", help="Folder of database and cache (default: WORKPROF_HOME).", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="NAME=VALUE", help="Only runs of it, such as user=ann; repeat.", show_default=False),
+]
+Period = Annotated[
+    str | None,
+    typer.Option("--period", help="Only runs that start then: 2026-01, 2026-01-15..2026-02-14.", show_default=False),
+]
 
 
 def dataset_names(context: typer.Context, incomplete: str) -> list[str]:

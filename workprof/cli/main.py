@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 import workprof
-from workprof.cli.console import choose_file, choose_home, choose_wait, warn
+from workprof.cli.console import Only, Period, choose_file, choose_home, choose_wait, warn
 from workprof.core.errors import Cancelled, HomeBusy, StepFailed, WorkprofError
 from workprof.core.settings import LONGEST_WAIT_S
 
@@ -28,7 +28,7 @@ COMMANDS = {
     "size": ("size",),
     "serve": ("demo", "serve"),
     "forecasts": ("durations", "classify", "estimate"),
-    "compare": ("compare", "changes"),
+    "compare": ("compare", "changes", "scopes"),
     "report": ("report",),
     "record": ("record",),
     "campaign": ("campaign", "airflow-dag"),
@@ -60,6 +60,7 @@ TITLES = {
     "estimate": "What jobs will need, before they run.",
     "compare": "Two datasets, or two scopes of one, side by side.",
     "changes": "What changed since the week or month before.",
+    "scopes": "Saved scopes: list, save, remove.",
     "report": "Generate the report: one offline HTML file.",
     "record": "Record the counters of this host while a command runs.",
     "campaign": "Run commands over inputs, nodes and repeats; size them.",
@@ -120,15 +121,6 @@ class _Parts(UserDict[str, Any]):
 
 NOT_NARROWED = ("rename", "remove", "nodes", "phases")
 """Commands whose dataset is taken whole: it is changed, or holds no runs of jobs."""
-Only = Annotated[
-    list[str] | None,
-    typer.Option("--only", metavar="NAME=VALUE", help="Only runs of it, such as user=ann; repeat.", show_default=False),
-]
-Period = Annotated[
-    str | None,
-    typer.Option("--period", help="Only runs that start then: 2026-01, 2026-01-15..2026-02-14.", show_default=False),
-]
-
 
 WITHOUT_TABLE = frozenset(
     (
@@ -147,7 +139,7 @@ WITHOUT_TABLE = frozenset(
             "synth",
         ),
         *("airflow-dag", "campaign run", "memory decide", "memory export", "nodes suite"),
-        *("mappings save", "mappings show", "mappings rename", "mappings remove"),
+        *("mappings save", "mappings show", "mappings rename", "mappings remove", "scopes save", "scopes remove"),
         *("runs show", "runs pin", "runs unpin", "runs remove", "source add", "source remove"),
     )
 )

@@ -14,6 +14,7 @@ from workprof.cli.decisions import read_decisions
 from workprof.cli.files import STDOUT
 from workprof.cli.questions import options, settings_of
 from workprof.core.errors import SettingsError
+from workprof.core.scope import of_options
 from workprof.core.shares import in_words
 from workprof.inputs import piped
 from workprof.memory import questions
@@ -25,7 +26,15 @@ from workprof.workbench import passing_workbench
 
 
 def _size(
-    file: Path, to: str, output: Path, trace_format: str, mapping: str, decisions: Path | None, **given: Any
+    file: Path,
+    to: str,
+    output: Path,
+    trace_format: str,
+    mapping: str,
+    decisions: Path | None,
+    only: list[str] | None,
+    period: str | None,
+    **given: Any,
 ) -> None:
     if to not in EXPORTS:
         raise SettingsError(f"--to is {to!r}; choose from {', '.join(EXPORTS)}")
@@ -37,7 +46,7 @@ def _size(
     with passing_workbench() as workbench, piped([file], workbench.settings.home, progress) as files:
         asked = IngestOptions(format=trace_format, mapping=given_mapping(workbench, mapping))
         report = workbench.ingest(files, asked, progress)
-        entry = workbench.dataset(report.hash)
+        entry = workbench.dataset(of_options(report.hash, only or (), period))
         found = decided(workbench.verdict(entry.hash, settings, progress), decided_before)
         note = in_words(workbench.machine_shares(entry.hash))
     if report.rejected:
@@ -85,6 +94,8 @@ def register(app: typer.Typer) -> None:
                 ],
                 None,
             ),
+            console.parameter("only", console.Only, None),
+            console.parameter("period", console.Period, None),
             *options(questions.VERDICT),
         ],
     )

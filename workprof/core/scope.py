@@ -97,7 +97,14 @@ def of_options(name: str, only: Sequence[str], period: str | None) -> str:
     Raises SettingsError when an option is no NAME=VALUE; when a period is given twice.
     """
     whole, text = split(name)
-    given = parsed(text) if text else Scope()
+    given, more = parsed(text) if text else Scope(), of_words(only, period or "")
+    if given.period and more.period:
+        raise SettingsError(f"two periods are given, {given.period} and {period}; give one")
+    return narrowed(whole, Scope((*given.of, *more.of), more.period or given.period))
+
+
+def of_words(only: Sequence[str], period: str) -> Scope:
+    """The scope of NAME=VALUE words and a period ('' = any); raises SettingsError when a word is none."""
     pairs = []
     for one in only:
         column, sign, value = one.partition("=")
@@ -106,9 +113,7 @@ def of_options(name: str, only: Sequence[str], period: str | None) -> str:
         if column == PERIOD:
             raise SettingsError(f"give the period as --period {value}")
         pairs.append((column, (value,)))
-    if given.period and period:
-        raise SettingsError(f"two periods are given, {given.period} and {period}; give one")
-    return narrowed(whole, Scope((*given.of, *pairs), period or given.period))
+    return Scope(tuple(pairs), period)
 
 
 def bounds(period: str, *, dates: bool, utc_offset_s: float) -> tuple[float | None, float | None]:
