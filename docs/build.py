@@ -258,6 +258,7 @@ NAVIGATION = (
     ("Service", "service/README.md"),
     ("Campaigns", "campaigns.md"),
     ("Sources", "sources.md"),
+    ("What changed", "telling.md"),
     ("How it is built", "built.md"),
 )
 

@@ -39,6 +39,9 @@ LINES = {
     "refresh": ("refresh", "nothing"),
     "user": ("user",),
     "audit": ("audit",),
+    "alert": ("alert",),
+    "check": ("check", "nothing"),
+    "digest": ("digest", "nothing"),
     "campaign": ("campaign", "status", "nowhere.toml"),
 }
 

@@ -34,9 +34,10 @@ MAY_IMPORT = {
     "charts": GROUND | METHODS | {"answers", "charts", "store"},  # records only, see the test below
     "workbench": GROUND | MIDDLE | METHODS | {"workbench"},
     "library": GROUND | MIDDLE | METHODS | {"answers", "library", "workbench"},
+    "watch": GROUND | MIDDLE | METHODS | {"answers", "watch", "workbench"},
     "report": GROUND | MIDDLE | METHODS | {"answers", "report", "workbench", "charts"},
-    "cli": GROUND | MIDDLE | METHODS | {"answers", "cli", "workbench", "report"},
-    "service": GROUND | MIDDLE | METHODS | {"answers", "workbench", "service"},
+    "cli": GROUND | MIDDLE | METHODS | {"answers", "cli", "workbench", "report", "watch"},
+    "service": GROUND | MIDDLE | METHODS | {"answers", "workbench", "service", "watch"},
 }
 RECORDS_FOR_CHARTS = {"store": {"workprof.store.reports"}}
 HEAVY = [

@@ -90,6 +90,8 @@ NOT_KEPT = {
         ("source", "source list", "source add", "source show", "source remove"), "names a source of its own"
     ),
     **dict.fromkeys(("user", "user add", "user set", "user remove", "audit"), "names people of a home of its own"),
+    **dict.fromkeys(("alert", "alert list", "alert add", "alert remove", "check"), "names alerts of a home of its own"),
+    "digest": "of the answers of changes and memory plan (tests of the digest)",
     "refresh": "reads a source (tests of refresh)",
     **dict.fromkeys(("synth pai", "synth pai-tables", "synth telemetry", "synth benchmarks"), "answers what it wrote"),
     "ingest": "kept as ingest-again, and for every format in store/",

@@ -33,6 +33,8 @@ COMMANDS = {
     "record": ("record",),
     "campaign": ("campaign", "airflow-dag"),
     "sources": ("source", "refresh"),
+    "alerts": ("alert", "check"),
+    "digest": ("digest",),
     "people": ("user", "audit"),
 }
 """Module -> the commands that it registers."""
@@ -67,6 +69,9 @@ TITLES = {
     "airflow-dag": "Write a campaign as an Airflow DAG.",
     "source": "Sources of traces that grow: add, list, show, remove.",
     "refresh": "Bring the datasets of sources up to date.",
+    "alert": "Alerts on numbers of a dataset: add, list, remove.",
+    "check": "Look at alerts; the status says whether one fired.",
+    "digest": "One page for the team, one text per user; a dry run by default.",
     "user": "People who may come in: list, add, set, remove.",
     "audit": "Show who did what to this home.",
     "synth": "Make a synthetic trace that knows its own truth.",
@@ -140,7 +145,7 @@ WITHOUT_TABLE = frozenset(
         ),
         *("airflow-dag", "campaign run", "memory decide", "memory export", "nodes suite"),
         *("mappings save", "mappings show", "mappings rename", "mappings remove", "scopes save", "scopes remove"),
-        *("runs show", "runs pin", "runs unpin", "runs remove", "source add", "source remove"),
+        *("runs show", "runs pin", "runs unpin", "runs remove", "source add", "source remove", "digest"),
     )
 )
 """Commands that write something else, or change what is kept."""

@@ -65,6 +65,7 @@ REMOVE_RESULT = Deed("remove a result", Role.ADMIN)
 MAPPING = Deed("mapping", Role.ADMIN)
 SOURCE = Deed("source", Role.ADMIN)
 REFRESH = Deed("refresh", Role.ADMIN)
+NOTICE = Deed("alerts and digests", Role.ADMIN)
 USERS = Deed("users", Role.ADMIN)
 SEE_AUDIT = Deed("look at the audit log", Role.ADMIN)
 

@@ -392,6 +392,7 @@ def make_app(
     batches = Batches(metrics.batch)
     metrics.show("workprof_waiting_jobs", "Jobs that wait for a prediction.", lambda: batches.waiting)
     metrics.show("workprof_observations", "Finished runs kept.", lambda: state.n_observed)
+    metrics.watch(lambda: state.checked)
     operations = Routes(states, metrics, batches, threads).operations()
     openapi = orjson.dumps(openapi_of(list(operations), token=doors.closed))
 

@@ -1,13 +1,36 @@
 """What the service counts since its start, for Prometheus."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from workprof.core.alerts import Checked
+from workprof.core.scope import split
 
 __all__ = ["CONTENT_TYPE_LATEST", "Metrics"]
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0)
 """s; upper ends of the histogram of answers."""
+
+
+class _Alerts(Collector):
+    """Gauges of the alerts as they were looked at last."""
+
+    def __init__(self, found: Callable[[], Iterable[Checked]]) -> None:
+        self._found = found
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        labels = ("alert", "dataset")
+        fired = GaugeMetricFamily("workprof_alert_fired", "1 while an alert fires, NaN if not known.", labels=labels)
+        value = GaugeMetricFamily("workprof_alert_value", "The number that an alert is about.", labels=labels)
+        for one in self._found():
+            named = (one.alert.name, split(one.alert.dataset)[0])  # a scope may name users
+            fired.add_metric(named, math.nan if one.problem else float(one.fired))
+            value.add_metric(named, one.value)
+        return fired, value
 
 
 class Metrics:
@@ -37,6 +60,10 @@ class Metrics:
     def show(self, name: str, words: str, value: Callable[[], float]) -> None:
         """Tell a number as it is when somebody asks."""
         Gauge(name, words, registry=self._all).set_function(value)
+
+    def watch(self, found: Callable[[], Iterable[Checked]]) -> None:
+        """Tell of every alert whether it fires, and its number; NaN where it could not be computed."""
+        self._all.register(_Alerts(found))
 
     def text(self) -> bytes:
         """The counts in the text format of Prometheus."""

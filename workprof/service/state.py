@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import math
 import threading
 import time
 from collections import OrderedDict
@@ -11,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from workprof.answers.feedback import observed_answer
+from workprof.core.alerts import Checked
 from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, WorkprofError
 from workprof.core.roles import OBSERVE
@@ -23,11 +25,12 @@ from workprof.memory.verdict_sizes import Sizes
 from workprof.service.jobs import BadFields, FieldProblem, FieldReader
 from workprof.service.observations import Journal
 from workprof.service.prediction import Learned, Model, learned_of, load_model
+from workprof.watch.numbers import checked
 from workprof.workbench import JOBS, Workbench
 
 LOG = logging.getLogger(__name__)
 Made = TypeVar("Made")
-FOLD_EVERY_S = 2.0
+FOLD_EVERY_S, CHECK_EVERY_S = 2.0, 60.0
 AGAIN_AFTER_S = 30.0
 CATALOGUE_S = 0.2
 """How long a name means the same dataset without a look at the catalogue."""
@@ -151,6 +154,8 @@ class State:
         self._drift: dict[str, Any] = {}
         self._hashes: dict[str, tuple[str, float]] = {}
         self._decided: dict[str, tuple[Sized, tuple[Decision, ...]]] = {}
+        self.checked: tuple[Checked, ...] = ()  # alerts as they were looked at last
+        self._checked_at = -math.inf
         self._guard = threading.Lock()
         self._ended = threading.Event()
         self._folding = threading.Thread(target=self._look_after, daemon=True, name="feedback")
@@ -319,6 +324,7 @@ class State:
             for what, dataset in list(self._current):
                 with contextlib.suppress(NotReady, WorkprofError):
                     self.model(dataset) if what == FORECASTER else self.sizes(dataset)
+            self._check()
             for chosen, journal in list(self._journals.items()):
                 try:
                     self._fold(chosen, journal)
@@ -327,6 +333,18 @@ class State:
                 except Exception:
                     LOG.exception("finished runs were kept and not folded in")
                     self._drift[chosen] = {"waiting": "the log says why the feedback loop did not go on"}
+
+    def _check(self) -> None:
+        """Look at the alerts once in a while; what rests on a new dataset is computed here."""
+        if time.monotonic() - self._checked_at < CHECK_EVERY_S:
+            return
+        try:
+            self.checked = checked(self.workbench, self.workbench.alerts())
+        except WorkprofError as error:
+            LOG.warning("alerts could not be looked at: %s", error)
+        except Exception:
+            LOG.exception("alerts could not be looked at")
+        self._checked_at = time.monotonic()
 
     def _fold(self, chosen: str, journal: Journal) -> None:
         """Fold the next part of the finished runs in."""

@@ -23,7 +23,7 @@ from workprof.store.decisions import DECISION_TABLES
 from workprof.store.documents import Unreadable, stored
 from workprof.store.mapping import shown
 from workprof.store.reports import Check, Column, Dataset, IngestReport
-from workprof.store.scopes import SCOPE_TABLES
+from workprof.store.scopes import NOTICE_TABLES, SCOPE_TABLES
 from workprof.store.sources import SOURCE_TABLES, former_hashes
 
 STATEMENTS = (
@@ -56,6 +56,7 @@ STATEMENTS = (
     *documents.SCENARIO_TABLES,
     *documents.MAPPING_TABLES,
     *SCOPE_TABLES,
+    *NOTICE_TABLES,
     *DECISION_TABLES,
     *SOURCE_TABLES,
 )

@@ -1,12 +1,18 @@
-"""Scopes that were saved under a name: a part of any dataset that has their columns."""
+"""Scopes that were saved under a name; and alerts, opt-outs and what was told: records by kind and name."""
 
+import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from workprof.core.errors import SettingsError
-from workprof.core.roles import SCOPE
+from workprof.core.records import pack
+from workprof.core.roles import NOTICE, SCOPE
 from workprof.core.scope import parsed
 from workprof.store.connection import Database
-from workprof.store.documents import has_table
+from workprof.store.documents import Unreadable, has_table, stored
+
+Record = TypeVar("Record")
 
 SCOPE_TABLES = (
     """
@@ -17,6 +23,16 @@ SCOPE_TABLES = (
     )
     """,
 )
+NOTICE_TABLES = (
+    """
+    CREATE TABLE IF NOT EXISTS notices (
+        kind VARCHAR NOT NULL,      -- 'alert', 'sent', 'opted out'
+        name VARCHAR NOT NULL,
+        document VARCHAR NOT NULL   -- JSON
+    )
+    """,
+)
+MOST_ABOUT = 200
 MOST_NAME = 80
 """Characters of a scope's name."""
 
@@ -54,3 +70,27 @@ class ScopeTables:
             raise SettingsError(f"no scope {name!r}; there are: {', '.join(there) or 'none yet'}")
         with self._database.writing(SCOPE, name), self._database.transaction() as cursor:
             cursor.execute("DELETE FROM scopes WHERE name = ?", [name])
+
+
+class NoticeTables:
+    """Methods of the store for alerts and for what was told whom."""
+
+    _database: Database
+
+    def save_notices(self, kind: str, notices: Mapping[str, object | None]) -> None:
+        """Keep records of a kind by name in place of those before; None = forget it."""
+        about = f"{kind}: {', '.join(name.replace(chr(10), ' ') for name in notices)}"[:MOST_ABOUT]
+        with self._database.writing(NOTICE, about), self._database.transaction() as cursor:
+            for name, one in notices.items():
+                cursor.execute("DELETE FROM notices WHERE kind = ? AND name = ?", [kind, name])
+                if one is not None:
+                    cursor.execute("INSERT INTO notices VALUES (?, ?, ?)", [kind, name, json.dumps(pack(one).document)])
+
+    def notices(self, kind: str, cls: type[Record]) -> dict[str, Record]:
+        """The records of a kind by name; those that cannot be read are left out."""
+        with self._database.cursor() as cursor:
+            if not has_table(cursor, "notices"):
+                return {}
+            query = "SELECT name, document FROM notices WHERE kind = ? ORDER BY name"
+            read = {str(name): stored(cls, text) for name, text in cursor.execute(query, [kind]).fetchall()}
+        return {name: one for name, one in read.items() if not isinstance(one, Unreadable)}

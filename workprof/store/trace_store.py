@@ -55,13 +55,15 @@ from workprof.store.reports import (
     TimeCoverage,
     Upstream,
 )
-from workprof.store.scopes import ScopeTables
+from workprof.store.scopes import NoticeTables, ScopeTables
 from workprof.store.sources import SourceTables
 
 Value = TypeVar("Value")
 
 
-class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables, ScopeTables, SourceTables):
+class TraceStore(
+    FeedbackTables, ScenarioTables, MappingTables, DecisionTables, ScopeTables, NoticeTables, SourceTables
+):
     """One home folder's database, shared with other processes; every method may be called from any thread.
 
     `dataset` is everywhere a name or at least eight characters of a hash; DatasetUnknown names what there is.

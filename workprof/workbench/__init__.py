@@ -16,6 +16,7 @@ from workprof.workbench.declared import DECLARED
 from workprof.workbench.feedback import FeedbackQuestions
 from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.nodes import NodeQuestions
+from workprof.workbench.notices import NoticeQuestions
 from workprof.workbench.people import PeopleQuestions
 from workprof.workbench.phases import PhaseQuestions
 from workprof.workbench.profiles import ProfileQuestions
@@ -33,6 +34,7 @@ WHOLE = ("cancel", "close", "job", "jobs", "not_saved", "settings", "wait")
 
 class Workbench(
     PeopleQuestions,
+    NoticeQuestions,
     SourceQuestions,
     ComparisonQuestions,
     RunQuestions,

@@ -18,6 +18,7 @@ from workprof.workbench.feedback import FeedbackQuestions
 from workprof.workbench.forecasts import ForecastQuestions
 from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.nodes import NodeQuestions
+from workprof.workbench.notices import NoticeQuestions
 from workprof.workbench.phases import PhaseQuestions
 from workprof.workbench.profiles import ProfileQuestions
 from workprof.workbench.question_methods import Bound, ask
@@ -87,6 +88,9 @@ class Data(Room):
     rows = does(DatasetQuestions.rows)
     mappings = does(DatasetQuestions.mappings)
     compare = does(ComparisonQuestions.compare)
+    alerts = does(NoticeQuestions.alerts)
+    add_alert = does(NoticeQuestions.add_alert)
+    remove_alert = does(NoticeQuestions.remove_alert)
     sources = does(SourceQuestions.sources)
     add_source = does(SourceQuestions.add_source)
     refresh = does(SourceQuestions.refresh)
