@@ -256,6 +256,7 @@ NAVIGATION = (
     ("Security", "security.md"),
     ("Large traces", "scale.md"),
     ("Service", "service/README.md"),
+    ("Nodes needed", "schedule.md"),
     ("Campaigns", "campaigns.md"),
     ("Sources", "sources.md"),
     ("What changed", "telling.md"),

@@ -29,6 +29,7 @@ NAMES = (
     "bins_search",
     "replay",
     "verdict",
+    "schedule",
     "changepoints",
     "fingerprints",
     "warping",

@@ -21,6 +21,7 @@ COMMANDS = (
     "memory replay D",
     "memory plan D",
     "memory rollup D",
+    "memory schedule D",
     "memory fact D --column requested_cpu_percent",
     "memory why D --task t0",
     "memory ledger D",

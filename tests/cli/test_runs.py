@@ -28,6 +28,7 @@ from workprof.memory.policies import SizingSettings
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.retry import RetrySettings
 from workprof.memory.rollup import RollupSettings
+from workprof.memory.schedule import ScheduleSettings
 from workprof.memory.verdict import VerdictSettings
 from workprof.memory.why import WhySettings
 from workprof.profiles.baseline import BaselineSettings
@@ -75,6 +76,7 @@ MEMORY = {
         WhySettings(given.HEAVY, sizing=SizingSettings(price_runs=2.0, quorum=0.6), retry=DOUBLED),
     ),
     "memory.rollup": lambda bench, ds: bench.rollup(ds, RollupSettings("workflow", KILLS)),
+    "memory.schedule": lambda bench, ds: bench.schedule(ds, ScheduleSettings(most_wait_min=0.0, verdict=KILLS)),
 }
 PROFILES = {
     "profiles.hopkins": lambda bench, ds: bench.hopkins(ds, HopkinsSettings(mode="faithful", seed=2)),

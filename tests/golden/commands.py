@@ -46,6 +46,7 @@ ASKED = {
     "memory-realised": "memory realised jobs --since 57",
     "memory-decisions": "memory decisions jobs",
     "memory-rollup": "memory rollup jobs",
+    "memory-schedule": "memory schedule jobs --memory 128GB --cpus 32",
     "memory-fact": "memory fact jobs --column gpu_usage_percent",
     "memory-fact-of-words": "memory fact jobs --column workload",
     "memory-why": "memory why jobs --task worker",

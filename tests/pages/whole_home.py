@@ -76,6 +76,7 @@ def _tasks(workbench, folder):
     workbench.bin_models(tasks, PredictorSettings(bins=bins, sampling=("none",), trials=0))
     workbench.replay(tasks, ReplaySettings(policies=POLICIES))
     workbench.verdict(tasks, VerdictSettings())
+    workbench.schedule(tasks)
     return tasks
 
 

@@ -25,6 +25,7 @@ from workprof.answers import (
     profiles,
     recognition,
     rollup,
+    schedule,
     sweep,
     verdict,
 )
@@ -81,6 +82,7 @@ TOLD: Mapping[str, Tells] = {
     memory.LEDGER_RUNS.name: ledger.ledger_runs_answer,
     memory.VERDICT.name: verdict.verdict_answer,
     memory.ROLLUP.name: rollup.rollup_answer,
+    memory.SCHEDULE.name: schedule.schedule_answer,
     memory.CURVE.name: bins.curve_answer,
     memory.PROFILE_CURVE.name: bins.curve_answer,
 }

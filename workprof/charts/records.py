@@ -32,6 +32,7 @@ from workprof.charts.memory.boxes import fact_scatter, task_boxes
 from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.memory.models import estimated_and_replayed
 from workprof.charts.memory.policies import frontier_chart, why_history
+from workprof.charts.memory.schedule import waits_chart
 from workprof.charts.memory.verdict import rows_chart
 from workprof.charts.nodes.degradation import degradation_over_time
 from workprof.charts.nodes.groups import silhouette_bars, transfer_bars, weight_bars
@@ -64,6 +65,7 @@ from workprof.memory.ledger import Ledger
 from workprof.memory.models import PredictorResult
 from workprof.memory.over_time import OverTime
 from workprof.memory.replay import ReplayResult
+from workprof.memory.schedule import Schedule
 from workprof.memory.verdict import Verdict
 from workprof.memory.why import Why
 from workprof.nodes.advice import Advice
@@ -257,6 +259,7 @@ FIGURES: dict[type, Callable[[Any], Chart | None]] = {
     FactPoints: fact_scatter,
     Ledger: ledger_bars,
     OverTime: lambda result: over_time_chart(result, {}),
+    Schedule: waits_chart,
     ReplayResult: lambda result: frontier_chart(result, 0.0),
     PredictorResult: estimated_and_replayed,
     Why: why_history,

@@ -97,6 +97,7 @@ add(
         former={flag: Former(words, refused=True) for flag, words in FORMER_OF_ROLLUP.items()},
     ),
 )
+add(app, answered(questions.SCHEDULE))
 add(
     app,
     answered(questions.CURVE),

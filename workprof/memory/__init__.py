@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # the public names, each where it is defined
     from workprof.memory.replay_settings import ReplaySettings as ReplaySettings
     from workprof.memory.retry import RetrySettings as RetrySettings
     from workprof.memory.rollup import RollupSettings as RollupSettings
+    from workprof.memory.schedule import ScheduleSettings as ScheduleSettings
     from workprof.memory.verdict import VerdictSettings as VerdictSettings
     from workprof.memory.what_if import WhatIfSettings as WhatIfSettings
     from workprof.memory.why import WhySettings as WhySettings

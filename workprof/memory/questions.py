@@ -21,6 +21,7 @@ from workprof.memory.replay import ReplayResult
 from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
 from workprof.memory.resources import TOLD
 from workprof.memory.rollup import GROUPINGS, Rollup, RollupSettings
+from workprof.memory.schedule import Schedule, ScheduleSettings
 from workprof.memory.usage import LABELS
 from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.memory.why import Why, WhySettings
@@ -214,6 +215,7 @@ VERDICT = Question(
     tab="Plan",
     command=("memory", "plan"),
 )
+WHAT_IF = tuple(f"verdict.what_if.{name}" for name in ("times", "cap_bytes", "node_bytes", "price_gb_h"))
 ROLLUP = Question(
     "memory.rollup",
     "Add up the judged runs of `memory plan` before and after its sizes.",
@@ -225,7 +227,19 @@ ROLLUP = Question(
     optional=lambda settings: (*VERDICT_READS, *GROUPINGS[settings.by]),
     page=PAGE,
     tab="Plan",
-    ignores=tuple(f"verdict.what_if.{name}" for name in ("times", "cap_bytes", "node_bytes", "price_gb_h")),
+    ignores=WHAT_IF,
+)
+SCHEDULE = Question(
+    "memory.schedule",
+    "How many nodes would we need? Replay the runs on nodes of one kind, as requested and as the verdict sizes them.",
+    ScheduleSettings,
+    Schedule,
+    "workprof.memory.schedule:schedule_of",
+    finds="nodes needed",
+    optional=lambda _: (*READS, *VERDICT_READS, "node"),
+    page=PAGE,
+    tab="Nodes needed",
+    ignores=(*WHAT_IF, "verdict.as_of"),
 )
 LEDGER = Question(
     "memory.ledger",
@@ -309,5 +323,5 @@ CHANGES = Question(
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (
     *(ASSESS, FACT, BINS, PROFILE_BINS, CURVE, PROFILE_CURVE, TRAIN, TABLES, REPLAY, WHY),
-    *(VERDICT, ROLLUP, LEDGER, LEDGER_RUNS, CHARGEBACK, OVER_TIME, OVER_TIME_RUNS, CHANGES),
+    *(VERDICT, ROLLUP, SCHEDULE, LEDGER, LEDGER_RUNS, CHARGEBACK, OVER_TIME, OVER_TIME_RUNS, CHANGES),
 )

@@ -15,7 +15,8 @@ from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
 from workprof.core.roles import DECIDE, whoami
 from workprof.core.scope import TO, Scope, bounds, clock_text, narrowed, parsed, split
-from workprof.core.units import dated
+from workprof.core.shares import CPU, MEMORY
+from workprof.core.units import GB, dated
 from workprof.formats import utc_offset_s
 from workprof.memory import questions
 from workprof.memory.advice import VERDICT, verdict_settings, verdict_table
@@ -36,6 +37,7 @@ from workprof.memory.over_time import usual_over_time_rows
 from workprof.memory.realised import CLOCK, RealisedSaving, accepted_advice, realised_of, verdict_advice
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.scenarios import Comparison, Scenario, compare
+from workprof.memory.schedule import ScheduleSettings
 from workprof.memory.size_lists import SizeList, bin_sizes, policy_sizes
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.memory.verdict import Verdict, VerdictSettings
@@ -67,6 +69,15 @@ def _rows_named(bench: Any, entry: Dataset, settings: Any) -> Any:
     held = [one.column.name for one in bench.column_profiles(entry.hash) if one.missing_share < 1]
     named = replace(ledger, by=usual_rows(held))
     return named if ledger is settings else replace(settings, ledger=named)
+
+
+def _machine_named(bench: Any, entry: Dataset, settings: ScheduleSettings) -> ScheduleSettings:
+    """The settings with the largest machine of a trace that gives amounts as its shares."""
+    whole = {one.resource: one.whole_machine for one in bench.machine_shares(entry.hash)}
+    memory, cores = whole.get(MEMORY), whole.get(CPU)
+    if settings.memory_bytes is None and memory is not None:
+        settings = replace(settings, memory_bytes=memory * GB)
+    return replace(settings, cpus=cores) if settings.cpus is None and cores is not None else settings
 
 
 def _over_time_named(bench: Any, entry: Dataset, settings: Any) -> Any:
@@ -244,6 +255,7 @@ class MemoryQuestions(ProfileQuestions):
     why_size = ask(questions.WHY, frames=_every_run_of(questions.WHY))
     verdict = ask(questions.VERDICT, frames=_every_run_of(questions.VERDICT), dress=_decided)
     rollup = ask(questions.ROLLUP, frames=_every_run_of(questions.ROLLUP))
+    schedule = ask(questions.SCHEDULE, resolve=_machine_named, frames=_every_run_of(questions.SCHEDULE))
     ledger = ask(questions.LEDGER, resolve=_rows_named, fit=_fit_of_rows, frames=_with_verdict, dress=_decided_findings)
     ledger_runs = ask(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_with_verdict)
 

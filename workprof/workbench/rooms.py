@@ -150,6 +150,7 @@ class Memory(Room):
     train = asks(MemoryQuestions.bin_models)
     replay = asks(MemoryQuestions.replay)
     rollup = asks(MemoryQuestions.rollup)
+    schedule = asks(MemoryQuestions.schedule)
     why = asks(MemoryQuestions.why_size)
     fact = asks(MemoryQuestions.fact_points)
     decide = does(MemoryQuestions.decide)

@@ -118,11 +118,12 @@ METHODS = (
             "Tovar et al., A Job Sizing Strategy for High-Throughput Scientific Workflows, IEEE Transactions on "
             "Parallel and Distributed Systems 29 (2018)",
             "Witt et al., Learning Low-Wastage Memory Allocations for Scientific Workflows at IceCube, 2019",
+            "Lifka, The ANL/IBM SP Scheduling System, JSSPP 1995; PolarisProfiler, II-D: the replayed schedule",
         ),
         (
             "A saving is what past runs would have saved; other inputs may save less.",
             "A use is a recorded peak: what was sampled too seldom is too low, and a size from it kills.",
-            "Requests are compared run by run: neither a queue nor the packing of machines is simulated.",
+            "Requests are compared run by run; `memory schedule` alone replays a queue and the packing of nodes.",
         ),
     ),
     Method(
