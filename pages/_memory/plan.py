@@ -1,6 +1,7 @@
 """Plan: what to request from now on, row by row; the kills that are acceptable; what if."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -9,7 +10,7 @@ from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._memory import decisions, exports, scope
 from pages._memory.scope import PageContext, assessment, needs_requests
-from pages._parts import figures, forms, long_question, tables
+from pages._parts import figures, forms, long_question, prepared, tables
 from pages._parts.long_question import LongQuestion
 from workprof.answers.scenarios import verdict_scenario
 from workprof.answers.verdict import (
@@ -99,6 +100,10 @@ def plan(context: PageContext) -> None:
     with st.expander("Largest rows") if look.narrow() else st.container():
         figures.show(rows_chart(result), key="memory_verdict_rows", sentence=False)
     _rows(context, settings, result)
+    if replace(settings, acceptable_kills="") == VerdictSettings() and context.dataset.rows <= AT_ONCE_RUNS:
+        leaf = VERDICT.leaf("acceptable_kills")
+        stops = [replace(settings, acceptable_kills=str(read(leaf, stop))) for stop in KILLS]
+        prepared.each(context.visit, context.dataset, "verdict", stops)
     scope.save_scenario(context, "memory_keep_verdict", lambda name: verdict_scenario(result, context.dataset, name))
     figures.fold("Export", "memory_verdict_exports", exports.of_verdict, context, result, icon=":material/download:")
     figures.fold("Method", "memory_verdict_method", _method, result, icon=":material/function:")

@@ -1,7 +1,7 @@
 """What pages will ask of the open dataset with the default settings, computed one after another while nobody waits."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -86,6 +86,20 @@ def _compute(workbench: Workbench, dataset: Dataset, name: str, progress: Progre
     if outcome.result is None and outcome.job is None:
         key = compute.start(dataset.hash).key
         _until(lambda: not getattr(workbench.job(key), "active", False), progress)
+
+
+def each(visit: Visit, dataset: Dataset, name: str, wanted: Sequence[object]) -> None:
+    """Compute a question at every stop of a slider, one after another, once since the start of the server."""
+    preparing, label = visit.app_state.preparing, f"{name} {dataset.hash}"
+    begun = any(view.label == label for view in preparing.views())
+    if visit.app_state.settings.ahead_s and not visit.readonly and not begun:
+        preparing.begin(label, partial(_each, visit.workbench, dataset, name, wanted))
+
+
+def _each(workbench: Workbench, dataset: Dataset, name: str, wanted: Sequence[object], progress: Progress) -> None:
+    for settings in wanted:
+        _until(lambda: not any(job.active for job in workbench.jobs()), progress)
+        getattr(workbench, name)(dataset.hash, settings, progress)
 
 
 def _until(met: Callable[[], bool], progress: Progress) -> None:
