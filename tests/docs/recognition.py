@@ -1,4 +1,4 @@
-"""Recognition in docs/results.md: `python -m tests.docs.recognition` prints what extra trees do, and our own limit.
+"""Recognition in docs/results.md: `python -m tests.docs.recognition [steps|evaluation|trees|rounds]`.
 
 The limit is judged on whole rounds of recordings: the runs of a round were made one after the other, and none of it is
 known when its runs are recognised.
@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import ExtraTreesClassifier
 
+from tests.phases.test_changepoints_planted import planted, right_share
 from tests.shared_data import FOLDER
-from workprof.phases.evaluation import EvaluationSettings, _left_out, false_reject_share, unknown_figures
+from workprof.phases.changepoints import ChangePointSettings, change_points
+from workprof.phases.evaluation import EvaluationSettings, _left_out, evaluate, false_reject_share, unknown_figures
 from workprof.phases.fingerprints import RenormalisedRuns
+from workprof.phases.library import faithful_library
 from workprof.phases.runs import runs_of
 from workprof.phases.trials import Split, stratified_splits
 
@@ -88,7 +91,7 @@ def row(name):
     """Return the row of extra trees on these features, on the recordings of known workloads."""
     runs = recordings().runs
     right, rejected = judged(FEATURES[name](runs), np.array([run.workload for run in runs]))
-    return f"| extra trees, {name} | {right:.1%} | {rejected:.1%} |".replace("%", " %")
+    return f"| extra trees, {name} | {' | '.join(percents(right, rejected))} |"
 
 
 def recordings():
@@ -104,12 +107,51 @@ def round_row():
     trials = _left_out(runs, fingerprints, tuple(splits), settings, lambda share, words: None)
     known = [right for trial in trials for right, _ in trial.known_right_and_rejected()]
     unknown = np.mean([one.rejected_share for one in unknown_figures(trials)])
-    cells = [f"{one:.1%}".replace("%", " %") for one in (np.mean(known), false_reject_share(trials), unknown)]
+    cells = percents(np.mean(known), false_reject_share(trials), unknown)
     return f"| {settings.library.match.false_rejects:.2f} | {' | '.join(cells)} |".replace("| 0.", "| .")
 
 
+def percents(*shares):
+    return [f"{one:.1%}".replace("%", " %") for one in shares]
+
+
+SETTINGS = {"default": EvaluationSettings, "as published": lambda: EvaluationSettings(faithful_library())}
+
+
+def evaluation_row(mode):
+    """Return the row of `workprof phases evaluate`: right, known runs called unknown, unknown runs rejected."""
+    found = evaluate({"samples": pd.read_csv(FOLDER / "telemetry" / "runs.csv")}, SETTINGS[mode]())
+    shares = percents(found.known.accuracy, found.false_reject_share, found.rejected_share)
+    return f"| {mode} | {' | '.join(shares)} |"
+
+
+DRAWS = {30: 2_000, 300: 2_000, 3_600: 500}
+
+
+def step_row(n_samples):
+    """Return the row of drawn series: noise in which a change is seen, one and two steps found where they are."""
+    draws = DRAWS[n_samples]
+    cuts = [[n_samples * (i + 1) // (steps + 1) for i in range(steps)] for steps in (1, 2)]
+    seen = np.mean(change_points(planted(n_samples, [], 3, draws)).n_phases > 1)
+    right = [right_share(change_points(planted(n_samples, own, seed, draws)), own) for seed, own in enumerate(cuts, 1)]
+    return f"| {n_samples:,} | {' | '.join(percents(seen, *right))} |"
+
+
+def noise_as_published():
+    """Return the share of drawn noise of 30 samples in which the published priors see a change."""
+    found = change_points(planted(30, [], 3, DRAWS[30]), ChangePointSettings(mode="faithful"))
+    return percents(np.mean(found.n_phases > 1))[0]
+
+
+PARTS = {
+    "steps": lambda: [*map(step_row, DRAWS), noise_as_published()],
+    "evaluation": lambda: map(evaluation_row, SETTINGS),
+    "trees": lambda: map(row, FEATURES),
+    "rounds": lambda: [round_row()],
+}
+
 if __name__ == "__main__":
-    for one in FEATURES:
-        if "rounds" not in sys.argv[1:]:
-            print(row(one), flush=True)
-    print(round_row(), flush=True)
+    for name, printed in PARTS.items():
+        if not sys.argv[1:] or name in sys.argv[1:]:
+            for one in printed():
+                print(one, flush=True)

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs import best_guess, coverage, recognition, unfinished
-from tests.docs.what_to_request import TRACES, plain_rule_row
+from tests.docs import best_guess, coverage, nodes, recognition, unfinished
+from tests.docs.what_to_request import TRACES, plain_rule_row, verdict_row
 from tests.memory.traces import pai
 from tests.shared_data import needs_shared_data
 from workprof.forecasts.estimates import TARGETS
 from workprof.memory.replay import replay
 from workprof.memory.replay_settings import ReplaySettings
+from workprof.nodes.allocation import REPLAYED
 
 PAGE = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
 
@@ -33,6 +34,13 @@ def test_what_the_policies_waste_on_the_real_trace():
 )
 def test_what_the_plain_rule_saves(name):
     assert plain_rule_row(name) in PAGE.splitlines()
+
+
+@needs_shared_data
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TRACES)
+def test_what_the_verdict_saves(name):
+    assert verdict_row(name) in PAGE.splitlines()
 
 
 QUICK = (("PAI", "by_time", "duration_s"), ("iwd", "by_time", "peak_memory_bytes"))
@@ -87,17 +95,54 @@ def test_how_far_off_needs_of_unfinished_runs_are():
     assert unfinished.sentence() in " ".join(PAGE.split())
 
 
-@pytest.mark.soak
 @needs_shared_data
+@pytest.mark.soak
 def test_what_the_limit_rejects_of_whole_rounds():
     assert recognition.round_row() in PAGE.splitlines()
 
 
-@pytest.mark.soak
 @needs_shared_data
+@pytest.mark.soak
 @pytest.mark.parametrize("name", recognition.FEATURES)
 def test_what_extra_trees_recognise(name):
     assert recognition.row(name) in PAGE.splitlines()
+
+
+@needs_shared_data
+@pytest.mark.soak
+@pytest.mark.parametrize("mode", recognition.SETTINGS)
+def test_what_an_evaluation_finds(mode):
+    assert recognition.evaluation_row(mode) in PAGE.splitlines()
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("n_samples", recognition.DRAWS)
+def test_how_many_steps_are_found(n_samples):
+    assert recognition.step_row(n_samples) in PAGE.splitlines()
+
+
+@pytest.mark.slow
+def test_what_the_published_priors_see_in_noise():
+    assert f"see a change in {recognition.noise_as_published()} of pure noise" in " ".join(PAGE.split())
+
+
+@needs_shared_data
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", nodes.TRANSFERS)
+def test_how_far_runtimes_carried_over_are_off(asked):
+    assert nodes.transfer_row(*asked) in PAGE.splitlines()
+
+
+@needs_shared_data
+def test_what_an_allocation_gains():
+    assert nodes.allocation_sentence() in " ".join(PAGE.split())
+    assert nodes.allocation_sentence().split(": makespan ")[1].startswith(REPLAYED.split(": ")[1].split(" of ")[0])
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("asked", nodes.SEARCHES)
+def test_what_a_configuration_search_finds(asked):
+    assert nodes.search_row(*asked) in PAGE.splitlines()
 
 
 FIGURES = re.compile(r"(?<![\w/.])\d*\.\d{2,}\b|\d ?%|\d ?MB\b|\d+(?:\.\d+)?x\b")

@@ -1,7 +1,9 @@
-"""The figures of *What to request* in docs/results.md: `python -m tests.docs.what_to_request` prints the plain rule."""
+"""The figures of *What to request* in docs/results.md: `python -m tests.docs.what_to_request` prints both tables."""
 
 from tests.memory.naive_plain_rule import judge
 from tests.memory.traces import NAMES, bundled, pai, trace
+from workprof.memory.origins import SUBMISSION, TABLE
+from workprof.memory.verdict import VerdictSettings, verdict_of
 
 TRACES = {"PAI": pai, **{name: lambda name=name: trace(name) for name in NAMES}, "bundled sample": bundled}
 RULES = ((5, 1.25), (10, 1.5))
@@ -17,6 +19,19 @@ def plain_rule_row(name):
     return " | ".join((f"| {name}", f"{found[0].runs:,}", *(cell(one.saved_share, one.kills) for one in found))) + " |"
 
 
+ACCEPTED = (0.0, 0.001, 0.01, 0.05)
+
+
+def verdict_row(name):
+    """Return the row of the verdict: saving and kills at its default, also at submission, then of its curve."""
+    jobs = TRACES[name]()
+    told = {one: verdict_of({"jobs": jobs}, VerdictSettings(applied=one)).memory for one in (TABLE, SUBMISSION)}
+    curve = {one.acceptable_share: one for one in told[TABLE].curve}
+    found = [told[TABLE].judged, told[SUBMISSION].judged, *(curve[one] for one in ACCEPTED)]
+    return " | ".join((f"| {name}", *(cell(one.saved_share, one.kills) for one in found))) + " |"
+
+
 if __name__ == "__main__":
-    for one in TRACES:
-        print(plain_rule_row(one))
+    for row in (plain_rule_row, verdict_row):
+        for one in TRACES:
+            print(row(one), flush=True)

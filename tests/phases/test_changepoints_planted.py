@@ -1,12 +1,7 @@
 """Planted steps of 3 noise sd are found where they are, and pure noise has none, in the default setting.
 
-A draw counts as right when the changes found are as many as planted, each within 2 samples. Measured with 2,000 draws
-(500 at 3,600 samples); one step in the middle, two at the thirds, each up or down:
-
-    samples   noise with a change   one step right   two steps right
-         30                 2.5 %           97.5 %            96.5 %
-        300                 0.8 %           98.2 %            97.4 %
-       3600                 0.2 %           99.6 %            98.8 %
+A draw counts as right when the changes found are as many as planted, each within 2 samples.
+docs/results.md has the shares of more draws (`python -m tests.docs.recognition steps`).
 
 The plain priors of `mode="faithful"` report a change in a quarter of the noise of 30 samples.
 """
