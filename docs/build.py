@@ -44,7 +44,7 @@ QUESTIONS_OF = {
     "Cluster tendency and stability": ("profiles.hopkins", "profiles.baseline", "profiles.stability"),
     "Classification and forecasts": (
         *("profiles.durations", "profiles.forecaster", "profiles.classifier_evaluation", "profiles.explain_all"),
-        "profiles.estimate_evaluation",
+        *("profiles.classifier_alternatives", "profiles.estimate_evaluation"),
     ),
     "Feedback": ("profiles.feedback_model", "profiles.feedback_refit"),
     "Memory sizes": ("memory.",),

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages._classify.alternatives import alternatives
 from pages._classify.effects import effects
 from pages._classify.training import View, validation
 from pages._frame import link
@@ -62,6 +63,7 @@ def model(view: View) -> None:
         _scores(view, result)
     if explained is not None and explained.additive:
         figures.fold("Importance of single values and runs", "classify_shap", _details, view, explained)
+    figures.fold("Other classifiers, and their rules", "classify_alternatives_fold", alternatives, view)
     figures.fold("Method", "classify_method", _about, view)
 
 

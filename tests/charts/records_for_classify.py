@@ -4,6 +4,7 @@ import numpy as np
 
 from tests.charts.records_for_tests import HOSTILE
 from workprof.answers.forecasts import Naming
+from workprof.forecasts.alternatives import Alternative, Alternatives, AlternativeSettings, Rule
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.classifier_evaluation import (
     ClassifierEvaluation,
@@ -101,6 +102,15 @@ def evaluation(rights=SPLITS, not_made=None, mode="corrected"):
         train_seconds=1.0,
         seconds=4.0,
     )
+
+
+def alternatives():
+    """Return boosted trees, and rules that are better in one fold of two."""
+    kept = (("user", "is", HOSTILE), ("requested_memory_bytes", "at most", 2e9))
+    rules = (Rule(kept, 7, 40, 0.9), Rule((), -1, 9, 0.5))
+    ours = Alternative("boosted", scores("by_job", 0.8), np.array([0.8, 0.9]), 9_000, 0.01, ())
+    other = Alternative("rules", scores("by_job", 0.7), np.array([0.7, 1.0]), 800, 0.02, rules)
+    return Alternatives(AlternativeSettings(), (ours, other), 1_200, 900, (), 2.0)
 
 
 def global_explanation(additive=True, n=60):

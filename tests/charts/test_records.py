@@ -22,6 +22,7 @@ GIVEN = {
     "Baseline": clusterability.baseline,
     "Stability": clusterability.stability,
     "ClassifierEvaluation": records_for_classify.evaluation,
+    "Alternatives": records_for_classify.alternatives,
     "GlobalExplanation": records_for_classify.global_explanation,
     "Assessment": records_for_memory.assessment,
     "ReplayResult": records_for_memory.replayed,

@@ -15,6 +15,7 @@ from workprof.core.question import code_of
 from workprof.core.records import canonical_json, digest, to_json
 from workprof.core.settings import from_environment
 from workprof.core.units import GB
+from workprof.forecasts.alternatives import AlternativeSettings
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.durations import DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
@@ -90,6 +91,9 @@ PROFILES = {
     "profiles.membership": lambda bench, ds: bench.membership(ds, MembershipSettings(fit=ROUGH, unusual=3)),
     "profiles.sweep_group": lambda bench, ds: bench.sweep(ds, SweepSettings(min_samples=20)),
     "profiles.classifier_evaluation": lambda bench, ds: bench.classifier_evaluation(ds, ClassifierSettings()),
+    "profiles.classifier_alternatives": lambda bench, ds: bench.classifier_alternatives(
+        ds, AlternativeSettings(leaves=3)
+    ),
     "profiles.estimate_evaluation": lambda bench, ds: bench.estimate_evaluation(
         ds, EstimateEvaluationSettings(EstimateSettings(split="by_time"))
     ),

@@ -18,6 +18,7 @@ ASKED = {
     "datasets": "datasets",
     "durations": "durations jobs --slo 3600",
     "classify-evaluate": "classify evaluate jobs",
+    "classify-compare": "classify compare jobs --leaves 4",
     "classify-predict": "classify predict jobs --set user=u1 --set task_name=worker",
     "classify-explain": "classify explain jobs",
     "estimate-evaluate": "estimate evaluate --train jobs --split by_time",

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workprof.answers import (
+    alternatives,
     assessment,
     bins,
     changes,
@@ -58,6 +59,7 @@ TOLD: Mapping[str, Tells] = {
     of_nodes.DETECT.name: degradation.detection_answer,
     of_nodes.SEARCH.name: configurations.search_answer,
     of_forecasts.EVALUATE_CLASSIFIER.name: classifier.classifier_answer,
+    of_forecasts.ALTERNATIVES.name: alternatives.alternatives_answer,
     of_forecasts.EXPLAIN.name: classifier.explanation_answer,
     of_forecasts.OBSERVE.name: feedback.observed_answer,
     of_forecasts.EVALUATE_ESTIMATES.name: estimates.estimate_answer,

@@ -21,6 +21,7 @@ from workprof.answers.profiles import fit_answer
 from workprof.answers.told import OF_RECORD
 from workprof.answers.verdict import verdict_answer
 from workprof.charts import shapes
+from workprof.charts.classify.alternatives import alternative_dots
 from workprof.charts.classify.effects import beeswarm
 from workprof.charts.classify.job import predictions_table
 from workprof.charts.classify.model import split_bars
@@ -52,6 +53,7 @@ from workprof.charts.theme import COLOURS
 from workprof.core.answer import Answer, to_frame
 from workprof.core.errors import WorkprofError
 from workprof.core.words import counted, plotly_text
+from workprof.forecasts.alternatives import Alternatives
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.durations import ObservedDurations
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
@@ -254,6 +256,7 @@ FIGURES: dict[type, Callable[[Any], Chart | None]] = {
     Baseline: baseline_dots,
     Stability: lambda result: stability_bars(result, {}),
     ClassifierEvaluation: lambda result: split_bars(result, Naming(mode=result.settings.mode)),
+    Alternatives: alternative_dots,
     EstimateEvaluation: lambda result: error_cdf(result, ErrorView()),
     Assessment: task_boxes,
     FactPoints: fact_scatter,

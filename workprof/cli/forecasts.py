@@ -177,6 +177,7 @@ def register(tree: typer.Typer) -> None:
             *OUT,
         ],
     )
+    add(classify, answered(questions.ALTERNATIVES))
     add(classify, answered(questions.EXPLAIN))
     add_function(
         estimate,

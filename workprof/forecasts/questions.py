@@ -3,6 +3,7 @@
 from typing import Any
 
 from workprof.core.question import Question
+from workprof.forecasts.alternatives import Alternatives, AlternativeSettings
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.durations import EVERYTHING, JOB, PROFILE, DurationSettings, ObservedDurations
@@ -110,6 +111,20 @@ EVALUATE_CLASSIFIER = Question(
     command=("classify", "evaluate"),
     published=faithful_classifier,
 )
+ALTERNATIVES = Question(
+    "profiles.classifier_alternatives",
+    "Compare the classifier with nearest runs, rules, a tree and a network, on the same folds.",
+    AlternativeSettings,
+    Alternatives,
+    "workprof.forecasts.alternatives:compare_classifiers",
+    finds="comparison of classifiers",
+    optional=_learned,
+    page=CLASSIFY,
+    tab="Model",
+    method="classifier_alternatives",
+    command=("classify", "compare"),
+    ignores=("classifier.cluster_on",),
+)
 EXPLAIN = Question(
     "profiles.explain_all",
     "Show which fields matter to the classifier: mean |SHAP| per field and value, in log-odds.",
@@ -187,6 +202,7 @@ OBSERVE = Question(
 """The loop's settings, for its command and its form; what is cached of it is `FEEDBACK_MODEL`, `REFIT`, its state."""
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (
-    *(OBSERVED_DURATIONS, FORECASTER, HELD_OUT, EVALUATE_CLASSIFIER, EXPLAIN, EVALUATE_ESTIMATES),
+    *(OBSERVED_DURATIONS, FORECASTER, HELD_OUT, EVALUATE_CLASSIFIER, ALTERNATIVES, EXPLAIN),
+    EVALUATE_ESTIMATES,
     *(FEEDBACK_MODEL, REFIT),
 )

@@ -26,6 +26,7 @@ from workprof.core.progress import Progress, silent
 from workprof.core.settings import Settings
 from workprof.core.text import near
 from workprof.forecasts import questions
+from workprof.forecasts.alternatives import AlternativeSettings
 from workprof.forecasts.censored import runs_to_learn
 from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier
 from workprof.forecasts.durations import PROFILE, DurationSettings, without_profiles
@@ -149,6 +150,10 @@ def _explanation(bench: Any, entry: Dataset, settings: ExplanationSettings) -> E
     return replace(settings, forecaster=resolved_forecaster(bench, entry, settings.forecaster))
 
 
+def _alternatives(bench: Any, entry: Dataset, settings: AlternativeSettings) -> AlternativeSettings:
+    return replace(settings, classifier=_classifier(bench, entry, settings.classifier))
+
+
 def _evaluation(bench: Any, entry: Dataset, settings: EstimateEvaluationSettings) -> EstimateEvaluationSettings:
     tested = bench._jobs_of(settings.tested).hash if settings.tested else ""
     return replace(settings, profiles=bench.profiles.resolved(entry.hash, settings.profiles), tested=tested)
@@ -162,6 +167,10 @@ def _labelled(
         return with_profiles(bench, entry, settings.profiles, finished_jobs(bench, entry, questions.LEARNED), progress)
     jobs = learned_jobs(bench, entry, questions.LEARNED, settings.unfinished)
     return with_profiles(bench, entry, settings.classifier.profiles, jobs, progress)
+
+
+def _compared(bench: Any, entry: Dataset, settings: AlternativeSettings, _: Any, progress: Progress | None) -> Frames:
+    return _labelled(bench, entry, settings.classifier, _, progress)
 
 
 def _evaluation_frames(
@@ -222,6 +231,7 @@ class ForecastQuestions(SweepQuestions):
     forecaster = ask(questions.FORECASTER, resolve=resolved_forecaster, frames=_labelled)
     held_out = ask(questions.HELD_OUT, resolve=resolved_forecaster, frames=_labelled)
     classifier_evaluation = ask(questions.EVALUATE_CLASSIFIER, resolve=_classifier, frames=_labelled)
+    classifier_alternatives = ask(questions.ALTERNATIVES, resolve=_alternatives, frames=_compared)
     global_explanation = ask(questions.EXPLAIN, resolve=_explanation, frames=_not_in_a_child, shortcut=_explained)
     estimate_evaluation = ask(questions.EVALUATE_ESTIMATES, resolve=_evaluation, frames=_evaluation_frames)
 

@@ -122,6 +122,7 @@ class Forecasts(Room):
     predict = does(ForecastQuestions.forecast_job)
     predict_file = does(ForecastQuestions.forecast_file)
     evaluate = asks(ForecastQuestions.classifier_evaluation)
+    compare = asks(ForecastQuestions.classifier_alternatives)
     explain = asks(ForecastQuestions.global_explanation)
     evaluate_estimates = asks(ForecastQuestions.estimate_evaluation)
     durations = asks(ForecastQuestions.observed_durations)
