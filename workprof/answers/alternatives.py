@@ -48,7 +48,9 @@ METHODS = (
     Column("accuracy", "scores.forced_accuracy", ACCURACY.heading, unit="share", help="Of the runs with a profile."),
     Column("calibration_error", "scores.calibration_error", "Calibration error", "%.3f"),
     Column("size_bytes", "", "Size", said=lambda one: format_bytes(one.size_bytes), help="Of what it keeps."),
-    Column("predict_1000_s", "predict_s", "1,000 runs", unit="s", help="Time to predict a thousand runs at once."),
+    Column(
+        "predict_1000_seconds", "predict_s", "1,000 runs", unit="s", help="Time to predict a thousand runs at once."
+    ),
     Column("train_seconds", "scores.train_seconds", "Training", unit="s"),
 )
 
@@ -69,8 +71,8 @@ LINES = (
     Column("rule", lambda one: rule_words(one.rule), "If", width="large"),
     Column("profile", lambda one: one.rule.profile, aside=True),
     Column("profile_name", _profile, "Profile"),
-    Column("runs", "rule.runs", "Training runs", unit="runs"),
-    Column("share", "rule.share", "In the profile", unit="share"),
+    Column("training_runs", "rule.runs", "Training runs", unit="runs"),
+    Column("profile_share", "rule.share", "In the profile", unit="share"),
 )
 
 
@@ -89,9 +91,14 @@ def rule_words(rule: Rule) -> str:
     return "; ".join(map(condition_words, rule.conditions)) or "any run"
 
 
+def ours_of(result: Alternatives) -> Alternative:
+    """The boosted trees, which predict."""
+    return next(one for one in result.methods if one.name == BOOSTED)
+
+
 def alternatives_sentence(result: Alternatives) -> str:
     """Whether another classifier is better than the boosted trees, in macro F1 and in every fold."""
-    ours = next(one for one in result.methods if one.name == BOOSTED)
+    ours = ours_of(result)
     best = max((one for one in result.methods if one.name != BOOSTED), key=lambda one: one.scores.forced_macro_f1)
     name = METHOD_WORDS[best.name].split(",")[0].lower()
     mine, other = (f"{one.scores.forced_macro_f1:.3f}" for one in (ours, best))
@@ -123,7 +130,7 @@ def alternatives_answer(result: Alternatives, naming: Naming | None = None) -> A
     words = listed([INPUT_WORDS[name] for name in PLAN_FIELDS])
     return Answer(
         alternatives_sentence(result),
-        figures=tuple(Figure(METHODS[1], one, METHOD_WORDS[one.name]) for one in result.methods[:2]),
+        figures=(Figure(METHODS[1], ours_of(result), METHOD_WORDS[BOOSTED]),),
         tables=(Table("methods", "Classifiers", METHODS, result.methods), rules_table(result, naming)),
         notes=(
             f"Tested on {SPLIT_WORDS[result.settings.split]}; every run gets a profile.",
