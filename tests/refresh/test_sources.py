@@ -251,7 +251,7 @@ with Workbench(from_environment()) as bench:
 """
 
 
-@pytest.mark.parametrize("kills", [5])
+@pytest.mark.parametrize("kills", [10])
 def test_a_refresh_that_is_killed_loses_and_doubles_nothing(bench, tmp_path, kills):
     every, end = pods(9, 3), 6 * 3600
     home = bench.settings.home
@@ -268,9 +268,9 @@ def test_a_refresh_that_is_killed_loses_and_doubles_nothing(bench, tmp_path, kil
                 assert child.wait(120) == 0
                 break
             until = time.monotonic() + 60
-            while len(server.asked) < 1 + number * 6 and child.poll() is None and time.monotonic() < until:
+            while len(server.asked) < 1 + number * 3 and child.poll() is None and time.monotonic() < until:
                 time.sleep(0.01)
-            time.sleep(0.1 * number)
+            time.sleep(0.05 * number)
             child.send_signal(signal.SIGKILL)
             child.wait()
     assert rows_of(bench, "prod") == rows_of(bench, "once")

@@ -51,6 +51,7 @@ class Deed:
 
 
 PREPARE = Deed("prepare the home", Role.VIEWER)
+EXPORT = Deed("export", Role.VIEWER)
 DECIDE = Deed("decide", Role.PLANNER)
 NOTE = Deed("note on a profile", Role.PLANNER)
 SCENARIO = Deed("scenario", Role.PLANNER)

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
 
 from workprof.core.errors import SettingsError, UnitUnknown
@@ -22,6 +23,7 @@ DEFAULT_AHEAD_S = 20.0
 LONGEST_NUMBER = 9
 YES = frozenset({"1", "true", "yes", "on"})
 NO = frozenset({"0", "false", "no", "off"})
+PSEUDONYMS = "WORKPROF_PSEUDONYMS"
 ROLE = "WORKPROF_ROLE"
 """The most that anybody may do in this process."""
 ANCESTORS = "WORKPROF_FRAME_ANCESTORS"
@@ -43,6 +45,7 @@ class Settings:
     dask: str | None = None  # address of a Dask scheduler for the sweep, or None
     readonly: bool = False  # refuse everything that changes the store
     role: Role = Role.ADMIN  # of whoever uses the home through these settings
+    pseudonyms: tuple[str, ...] = ()  # columns whose names viewers see pseudonyms of
     # how many times its size a compressed or Parquet file may hold, once that is over 256 MiB
     expansion_limit: int = DEFAULT_EXPANSION_LIMIT
     # how long to wait for another process that writes to the home, or reads what is to be written
@@ -69,7 +72,18 @@ class Settings:
 
     def passing(self, home: Path) -> Settings:
         """The same settings for a folder that is gone soon, in which whoever makes it may do everything."""
-        return replace(self.at(home), readonly=False, role=Role.ADMIN)
+        return replace(self.at(home), readonly=False, role=Role.ADMIN, pseudonyms=())
+
+    @property
+    def nameless(self) -> bool:
+        """Whether rows are read with pseudonyms instead of names."""
+        return self.role is Role.VIEWER and bool(self.pseudonyms)
+
+    @property
+    def results(self) -> Path:
+        """The folder of what was computed: what came of pseudonyms lies apart."""
+        apart = f"viewers-{blake2b(','.join(self.pseudonyms).encode(), digest_size=4).hexdigest()}"
+        return self.home / apart if self.nameless else self.home
 
     def at(self, home: Path) -> Settings:
         """The same settings with another home folder."""
@@ -100,8 +114,19 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
         readonly=bool(switch(env, "WORKPROF_READONLY")),
         ahead_s=_seconds(env, "WORKPROF_AHEAD", DEFAULT_AHEAD_S),
         expansion_limit=int(times),
+        pseudonyms=_pseudonyms(env.get(PSEUDONYMS, "")),
     )
     return settings.seen_by(role_of(env.get(ROLE) or str(Role.ADMIN), ROLE))
+
+
+def _pseudonyms(text: str) -> tuple[str, ...]:
+    """The columns that WORKPROF_PSEUDONYMS names; 1 = that of users."""
+    named = tuple(dict.fromkeys(filter(None, (part.strip() for part in text.split(",")))))
+    if len(named) == 1 and named[0].lower() in YES | NO:
+        return ("user",) if named[0].lower() in YES else ()
+    if odd := [name for name in named if not name.isidentifier()]:
+        raise SettingsError(f"{PSEUDONYMS} has {odd[0][:40]!r}; give 1, or columns such as user,group,account")
+    return named
 
 
 def _seconds(environment: Mapping[str, str], name: str, otherwise: float) -> float:

@@ -326,7 +326,8 @@ class Routes:
         words, wait_s = await self._threads.quick(self._states.whole.ready)
         if not words:
             return Json({"status": "ready"})
-        return refused(503, words if request.scope[TRUSTED] else "predictions or sizes are not ready", wait_s=wait_s)
+        named = request.scope[TRUSTED] and request.scope[ROLE] > Role.VIEWER
+        return refused(503, words if named else "predictions or sizes are not ready", wait_s=wait_s)
 
     async def counts(self, _: Request) -> Response:
         """Show counters for Prometheus."""

@@ -22,6 +22,7 @@ from workprof.store.connection import Database, quoted, text
 from workprof.store.decisions import DECISION_TABLES
 from workprof.store.documents import Unreadable, stored
 from workprof.store.mapping import shown
+from workprof.store.pseudonyms import Pseudonyms
 from workprof.store.reports import Check, Column, Dataset, IngestReport
 from workprof.store.scopes import NOTICE_TABLES, SCOPE_TABLES
 from workprof.store.sources import SOURCE_TABLES, former_hashes
@@ -122,6 +123,8 @@ class Entry:
     aliases: Mapping[str, str]
     damage: str = ""  # why it cannot be read: what the catalogue tells of its columns is no such thing; '' = it can
     where: str = ""  # SQL that narrows its rows to those of a scope; '' = it is whole
+    pseudonyms: Pseudonyms | None = None  # of its people, where there are some
+    nameless: bool = False  # its rows are read with pseudonyms instead of names
 
     @property
     def table(self) -> str:
@@ -131,10 +134,17 @@ class Entry:
     @property
     def relation(self) -> str:
         """SQL that rows are selected from, in their order; `rowid` counts those of a scope from 0, too."""
-        rows = quoted(self.table)
+        rows, every = quoted(self.table), "*"
+        if self.nameless and self.pseudonyms and self.hidden:
+            rows, every = self.pseudonyms.rows(rows, self.columns), "* EXCLUDE (rowid)"
         if not self.where:
             return rows
-        return f"(SELECT CAST(row_number() OVER () - 1 AS BIGINT) AS rowid, * FROM {rows} WHERE {self.where})"
+        return f"(SELECT CAST(row_number() OVER () - 1 AS BIGINT) AS rowid, {every} FROM {rows} WHERE {self.where})"
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Its columns that pseudonyms stand for."""
+        return self.pseudonyms.hidden(self.columns) if self.pseudonyms else ()
 
     @property
     def rejects(self) -> str:
@@ -374,8 +384,8 @@ class _Reading:
 class Known:
     """The entries of an open home's catalogue; safe to share between threads."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, *, nameless: bool = False) -> None:
+        self._database, self._nameless = database, nameless
         self._last: _Reading | None = None
         self._parts: dict[tuple[str, str], Entry] = {}
         database.after_writing = self._read
@@ -394,7 +404,9 @@ class Known:
         """Read anew; of this process's own changes at once, as another process may write next."""
         commits = self._database.commits
         with self._database.cursor() as cursor:
-            result = self._last = _Reading(commits, whole_entries(cursor), former_hashes(cursor))
+            pseudonyms, nameless = self._database.pseudonyms, self._nameless
+            entries = (replace(one, pseudonyms=pseudonyms, nameless=nameless) for one in whole_entries(cursor))
+            result = self._last = _Reading(commits, tuple(entries), former_hashes(cursor))
         return result
 
     def entry(self, name_or_hash: str) -> Entry:
@@ -449,8 +461,9 @@ def _part_of(cursor: duckdb.DuckDBPyConnection, whole: Entry, scope: Scope) -> E
             raise ColumnMissing(
                 f"dataset {dataset.name} has {what}; narrow it by a column of texts: {shown(known)}{near(name, known)}"
             )
-        settled.append((column.name, values))
-        where.append(f"({' OR '.join(_value_sql(cursor, whole, column.name, one) for one in values)})")
+        meant = tuple(_name_behind(cursor, whole, column.name, one) for one in values)
+        settled.append((column.name, meant))
+        where.append(f"({' OR '.join(_value_sql(cursor, whole, column.name, one) for one in meant)})")
     if scope.period:
         where += _period_sql(cursor, whole, scope.period)
     settled_scope = replace(scope, of=tuple(settled))
@@ -461,6 +474,16 @@ def _part_of(cursor: duckdb.DuckDBPyConnection, whole: Entry, scope: Scope) -> E
     if not rows:
         raise NoRows(f"no run of {dataset.name} is in the scope {settled_scope.words}; widen it")
     return replace(result, dataset=replace(result.dataset, rows=rows, finished_rows=finished))
+
+
+def _name_behind(cursor: duckdb.DuckDBPyConnection, whole: Entry, column: str, value: str) -> str:
+    """The name that a pseudonym of a viewer's link stands for, for those who see names; any other value as it is."""
+    pseudonyms = whole.pseudonyms
+    if whole.nameless or not pseudonyms or column not in whole.hidden or not pseudonyms.is_one(column, value):
+        return value
+    query = f"SELECT {quoted(column)} FROM {whole.relation} WHERE {pseudonyms.sql(column)} = ? LIMIT 1"
+    found = cursor.execute(query, [value]).fetchone()
+    return str(found[0]) if found else value
 
 
 def _value_sql(cursor: duckdb.DuckDBPyConnection, whole: Entry, column: str, value: str) -> str:

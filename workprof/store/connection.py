@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -28,6 +29,9 @@ from workprof.core.settings import Settings
 from workprof.core.units import GIB
 from workprof.store.audit import Audit
 from workprof.store.home import Home, busy, free_bytes, is_full, narrow, no_room, room_in
+
+if TYPE_CHECKING:
+    from workprof.store.pseudonyms import Pseudonyms
 
 WAIT_FOR_WRITER_S = 0.2
 IDLE_S = 1.0
@@ -78,6 +82,7 @@ class Database:
         self.home = Home(settings.home, readonly=settings.readonly)
         self.readonly, self.role = settings.readonly, settings.role
         self.audit = Audit(settings.home)
+        self.pseudonyms: Pseudonyms | None = None
         self.expansion_limit = settings.expansion_limit
         self._settings = settings
         self._memory_bytes = settings.memory_limit_bytes
@@ -136,6 +141,8 @@ class Database:
         try:
             cursor = connection.cursor()
             try:
+                if self.pseudonyms is not None:
+                    self.pseudonyms.begin(cursor)
                 yield cursor
             finally:
                 cursor.close()

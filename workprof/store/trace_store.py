@@ -19,7 +19,7 @@ from workprof.core.arrays import Ints
 from workprof.core.errors import EntryDamaged
 from workprof.core.progress import Progress, silent
 from workprof.core.refreshes import Refresh
-from workprof.core.roles import IMPORT, NOTE, OBSERVE, PREPARE, REMOVE, RENAME, SEE_AUDIT, Deed
+from workprof.core.roles import EXPORT, IMPORT, NOTE, OBSERVE, PREPARE, REMOVE, RENAME, SEE_AUDIT, Deed, Role
 from workprof.core.scope import split
 from workprof.core.settings import Settings
 from workprof.store import (
@@ -41,6 +41,7 @@ from workprof.store.connection import Database, quoted
 from workprof.store.decisions import DecisionTables
 from workprof.store.documents import FeedbackTables, MappingTables, ScenarioTables
 from workprof.store.look import Look
+from workprof.store.pseudonyms import Pseudonyms
 from workprof.store.refreshing import Incoming
 from workprof.store.reports import (
     Column,
@@ -78,13 +79,15 @@ class TraceStore(
             DiskFull: when there is no room to begin with.
         """
         self._database = Database(settings)
-        self._known = Known(self._database)
+        self._known = Known(self._database, nameless=settings.nameless)
         self.memory_limit_bytes = settings.memory_limit_bytes
         self._read: tuple[int, dict[tuple[str, str], Any]] = (-1, {})
         self._last_look: tuple[tuple[Path, int, IngestOptions], Look] | None = None
-        if settings.readonly:
-            return
         try:
+            if settings.pseudonyms:
+                self._database.pseudonyms = Pseudonyms(settings.home, settings.pseudonyms)
+            if settings.readonly:
+                return
             if not self._is_complete():
                 with self._database.writing(PREPARE), self._database.transaction() as cursor:
                     catalogue.create(cursor, drop=self.alone)
@@ -255,7 +258,10 @@ class TraceStore(
 
     def export(self, dataset: str, path: Path) -> int:
         """Write a dataset as Parquet or CSV, or its columns as FILE.schema.json, and return its rows."""
-        return outputs.export(self._database, self._entry(dataset), Path(path))
+        rows = outputs.export(self._database, self._entry(dataset), Path(path))
+        if not self._database.readonly or self._database.role is Role.VIEWER:
+            self.note(EXPORT, f"{dataset}: {rows:,} rows")
+        return rows
 
     def schema_document(self, dataset: str) -> str:
         """Return JSON: name, type, unit, source column and description of every column."""

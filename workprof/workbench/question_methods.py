@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +25,9 @@ from workprof.jobs import Jobs, JobView
 from workprof.profiles.settings import ProfileSettings
 from workprof.steps import Request, about, perform
 from workprof.store.frames import Drawn
+from workprof.store.home import make_folder
 from workprof.store.mapping import shown
+from workprof.store.nameless import NamelessStore
 from workprof.store.reports import Column, Dataset, IngestReport
 from workprof.store.trace_store import TraceStore
 
@@ -151,15 +154,18 @@ class OpenHome:
     def __init__(self, settings: Settings) -> None:
         """Open the home folder; raises HomeBusy when another process writes for longer than one waits."""
         self.settings = settings
-        self._store = TraceStore(settings)
+        self._store = NamelessStore(settings) if settings.nameless else TraceStore(settings)
         memory = settings.memory_limit_bytes // MEMORY_SHARE_OF_CACHE
         alone = self._store.alone
+        if settings.nameless:
+            with contextlib.suppress(OSError):  # as the cache: then results stay in memory
+                make_folder(settings.results)
         self._cache = ResultCache(
-            settings.home / "cache", memory_bytes=memory, disk_bytes=DISK_BYTES_OF_CACHE, sweep=alone
+            settings.results / "cache", memory_bytes=memory, disk_bytes=DISK_BYTES_OF_CACHE, sweep=alone
         )
         if alone and not settings.readonly:
             sweep_parts(settings.home)
-        self._jobs = Jobs(self._cache, settings.home / "jobs", sweep=alone)
+        self._jobs = Jobs(self._cache, settings.results / "jobs", sweep=alone)
         self._guard = threading.Lock()
         self._views = Views(MOST_VIEWS)
         self._cuts = Views(MOST_CUTS)
@@ -235,7 +241,7 @@ class OpenHome:
             result = self._cache.get(request.key, cls)
             if result is not None:
                 return result
-            outcome = perform(request, frames(), progress, self.settings.home)
+            outcome = perform(request, frames(), progress, self.settings.results)
             line = about(request.step, request.key, request.dataset, request.settings, outcome.seconds)
             self._cache.put(request.key, outcome.record, line)
             for name, record in outcome.extras.items():

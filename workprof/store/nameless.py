@@ -1,0 +1,87 @@
+"""The store of a viewer where people are not named: what was written about a dataset leaves it without names."""
+
+# ruff: noqa: D102  each answers as the method of TraceStore
+
+import dataclasses
+from typing import TypeVar
+
+import duckdb
+import pandas as pd
+
+from workprof.core.refreshes import Refresh
+from workprof.store.connection import quoted
+from workprof.store.documents import Unreadable
+from workprof.store.reports import Dataset, IngestReport, ProfileNote
+from workprof.store.trace_store import TraceStore
+
+Value = TypeVar("Value")
+Record = TypeVar("Record")
+
+HIDDEN = "not shown to viewers"
+
+
+class NamelessStore(TraceStore):
+    """A store that names nobody."""
+
+    def _without_names(self, value: Value) -> Value:
+        pseudonyms = self._database.pseudonyms
+        return value if pseudonyms is None else pseudonyms.within(value, self._unchanged(("names", ""), self._names))
+
+    def _names(self, cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
+        """Every name in the rows of this home, and its pseudonym."""
+        result: dict[str, str] = {}
+        for entry in self._known.entries():
+            for column in entry.hidden:
+                query = f"SELECT DISTINCT CAST({quoted(column)} AS VARCHAR) FROM {quoted(entry.table)}"
+                names = [str(name) for (name,) in cursor.execute(query).fetchall() if name]
+                result |= {name: entry.pseudonyms.of(column, name) for name in names if entry.pseudonyms}
+        return result
+
+    def datasets(self) -> tuple[Dataset, ...]:
+        return tuple(self._nameless(one) for one in super().datasets())
+
+    def dataset(self, name_or_hash: str) -> Dataset:
+        return self._nameless(super().dataset(name_or_hash))
+
+    def _nameless(self, dataset: Dataset) -> Dataset:
+        """It keeps its own name, by which it is asked for."""
+        return dataclasses.replace(dataset, origin=self._without_names(dataset.origin))
+
+    def report(self, dataset: str) -> IngestReport:
+        found = super().report(dataset)
+        checks = self._without_names(found.checks)
+        return dataclasses.replace(found, checks=checks, rejects_file=None)
+
+    def rejects(self, dataset: str, limit: int = 1000) -> pd.DataFrame:
+        found = super().rejects(dataset, limit)
+        return found.assign(**dict.fromkeys(("text", "reason"), HIDDEN))
+
+    def notes(self, clustering: str) -> tuple[ProfileNote, ...]:
+        return self._without_names(super().notes(clustering))
+
+    def decisions(self, dataset: str, cls: type[Record]) -> tuple[tuple[Record, ...], dict[str, Unreadable]]:
+        return self._without_names(super().decisions(dataset, cls))
+
+    def scopes(self) -> dict[str, str]:
+        return self._without_names(super().scopes())
+
+    def scenarios(self, dataset: str, cls: type[Record]) -> tuple[Record, ...]:
+        return self._without_names(super().scenarios(dataset, cls))
+
+    def unreadable_scenarios(self, dataset: str, cls: type[Record]) -> dict[str, Unreadable]:
+        return {}
+
+    def unreadable_feedback(self, dataset: str, state: type[object], jobs: type[object]) -> dict[str, Unreadable]:
+        return {}
+
+    def feedback(self, dataset: str, settings: str, cls: type[Record]) -> Record | None:
+        return None  # what was observed of finished jobs was learned under their names
+
+    def finished_jobs(self, dataset: str, settings: str, cls: type[Record]) -> tuple[Record, ...]:
+        return ()
+
+    def sources(self, cls: type[Record]) -> dict[str, Record | Unreadable]:
+        return self._without_names(super().sources(cls))
+
+    def refreshes(self, name: str, most: int = 1000) -> tuple[Refresh, ...]:
+        return self._without_names(super().refreshes(name, most))
