@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _shell
-from pages._data import catalogue, reading, sources
+from pages._data import catalogue, reading, sources, telling
 from pages._frame import datasets
 from pages._frame.visit import Visit
 from pages._parts import tables, tabs
@@ -31,6 +31,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
     catalogue.coverage(visit.workbench, dataset)
     reading.section(visit, expanded=False)
     sources.section(visit)
+    telling.section(visit, dataset)
     tabs.show_open("data_tab", VIEWS, visit.workbench, dataset)  # what cannot be read can be removed below
     catalogue.section(visit, dataset)
     _audit(visit)

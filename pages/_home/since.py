@@ -16,7 +16,6 @@ from workprof.answers.changes import (
     before_words,
     changes_answer,
     degraded_words,
-    drift_words,
     parts_words,
     taken_up_line,
     worse_line,
@@ -53,8 +52,6 @@ def show(visit: Visit, dataset: Dataset, by: str) -> None:
     with st.container(horizontal=True):
         for at, link in enumerate(_lines(found, dataset)):
             cross_link.follow(link, f"home_changed_{at}")
-    if found.drift:
-        st.caption(markdown_text(f"{drift_words(found)}.", 300))
     figures.fold("Both periods", "home_periods", _periods, found, dataset)
 
 

@@ -30,6 +30,7 @@ NOT_IN_THE_ADDRESS = {
     "memory_keep_*_name": "names what its button keeps",
     "nodes_keep_name": "names what its button keeps",
     "*_doomed": "names what its button removes",
+    "data_alert_*": "fills in the alert that its button adds, or names the one that it removes",
     "data_add_*": "fills in the source that its button adds",
     "data_new_name": "names what its button renames",
     "phases_label": "is written by its own button",

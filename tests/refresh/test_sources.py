@@ -88,6 +88,20 @@ def test_files_that_are_new_or_grew_are_read_and_the_dataset_is_what_they_hold(b
     assert bench.dataset("all").rows == 45
 
 
+def test_what_changed_is_there_after_a_refresh(bench, tmp_path):
+    """Home need not wait: three weeks of runs are compared while the source is refreshed."""
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    lines = [f"j{n},align,{1_700_000_000 + 3600 * n},60,1000000,2000000" for n in range(24 * 21)]
+    head = "job_name,task_name,start_time_s,duration_s,peak_memory_bytes,requested_memory_bytes"
+    (folder / "a.csv").write_text("\n".join([head, *lines]) + "\n")
+    bench.add_source(Source(name="all", kind="files", address=str(folder)))
+    done = bench.refresh("all")
+    found = bench.changes.cached(done.dataset).result
+    assert found is not None
+    assert found.periods == ("2023-11-20..2023-11-26", "2023-11-27..2023-12-03")
+
+
 def test_files_of_one_format_are_one_dataset_and_a_run_told_again_counts_once(bench, tmp_path):
     folder = tmp_path / "traces"
     folder.mkdir()

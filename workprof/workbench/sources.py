@@ -16,6 +16,9 @@ from workprof.sources.source import Source
 from workprof.store.documents import Unreadable
 from workprof.workbench.memory import MemoryQuestions
 
+CHANGES_ROWS = 200_000
+"""Up to so many runs a refresh compares the last periods, too: another verdict, of the runs before."""
+
 
 class SourceQuestions(MemoryQuestions):
     """Questions about sources."""
@@ -60,6 +63,8 @@ class SourceQuestions(MemoryQuestions):
         if result.new or result.changed or result.expired:
             with contextlib.suppress(WorkprofError):  # what Home says of it, so that nobody waits; else it says why
                 self.verdict(result.dataset)
+                if result.rows <= CHANGES_ROWS:
+                    self.changes(result.dataset)
         return result
 
     def _source(self, name: str) -> Source:
