@@ -16,7 +16,7 @@ PLAIN = {
     "Random search", "Separation", "Separation as published", "Overlap", "Overall score",
     "Adjusted Rand, all runs", "Saving by count", "Far from every profile", "Never used", "Saved", "Kills",
     "Accuracy", "After a failure", "As predicted", "Best node", "Brier score", "Changing now", "Clustered twice",
-    "Configurations", "Confidence", "Cores",
+    "Configurations", "Confidence", "Cores", "Killed runs", "Lost", "Saved in fact",
     "Detector", "F1", "F1 of degraded", "F1 of normal", "Finished", "Grouped by", "Groups",
     "Jobs", "Judged on", "Looked at", "Mean size", "Median duration", "Median peak memory",
     "Measurements", "Memory", "Memory requested", "Moved", "Needed less", "Not finished",
