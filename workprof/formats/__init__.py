@@ -37,22 +37,8 @@ from workprof.formats import (
     swf,
 )
 from workprof.formats.declare import Format, Rule
-from workprof.formats.measured import MEASUREMENTS
+from workprof.formats.measured import MEASUREMENTS as MEASUREMENTS
 from workprof.formats.pai_tables import CORRECTED
-
-__all__ = [
-    "AUTO",
-    "FORMATS",
-    "MEASUREMENTS",
-    "NAMES",
-    "TABLES",
-    "declared",
-    "has_reader",
-    "not_known",
-    "plain_rules_of",
-    "rules_of",
-    "utc_offset_s",
-]
 
 FORMATS: dict[str, Format] = {
     known.name: known

@@ -86,8 +86,6 @@ def _clock_seconds(match: re.Match[str]) -> float:
 
 
 def _dates(texts: list[str], origin: str) -> Seconds:
-    import pandas as pd  # noqa: PLC0415  heavy
-
     plain = pd.Series([text.removesuffix(" UTC") for text in texts], dtype="str")
     try:
         result = pd.to_datetime(plain, errors="coerce", utc=True, format="ISO8601")
