@@ -5,6 +5,8 @@ plain characters if all of them can be such, else refused by line, unless the ca
 those are counted.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,6 +4,8 @@ Such a cell is missing in its row, counted, and told with its line. Where a star
 the row is a reject.
 """
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Findings about the rows of a job table, the distribution of every column, and the coverage of time."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

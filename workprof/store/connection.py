@@ -11,6 +11,8 @@ resolves symbolic links before it compares; an input from outside therefore ente
 copy in the spool where the file system allows no link.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import re

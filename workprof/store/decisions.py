@@ -3,6 +3,8 @@
 They outlive the dataset, so that the next trace of its name finds them; a rename takes them along.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from typing import TypeVar

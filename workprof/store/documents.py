@@ -1,5 +1,7 @@
 """JSON documents that the database keeps: scenarios, mappings, names of profiles, the memory of the feedback loop."""
 
+from __future__ import annotations
+
 import io
 import json
 import math

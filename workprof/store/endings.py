@@ -8,6 +8,8 @@ The last moment of a trace is not that of a clock gone wrong: moments of a few r
 than these reach are left out of it, and told.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,5 +1,7 @@
 """Lines that belong to the run of another line, and fields that take several columns: over the staged rows, in SQL."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """Rows of a dataset as pandas frames: columns, a search by words, a stratified sample."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

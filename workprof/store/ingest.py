@@ -4,6 +4,8 @@ What the files hold is hashed beside the reading; only where a dataset of exactl
 hash awaited first, so that the same content is recognised before anything is staged.
 """
 
+from __future__ import annotations
+
 import contextlib
 import time
 import uuid

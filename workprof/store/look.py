@@ -1,5 +1,7 @@
 """A bounded look into a table: its columns, and the numbers that the values of its first rows would become."""
 
+from __future__ import annotations
+
 import csv
 import io
 from collections.abc import Sequence

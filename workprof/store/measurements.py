@@ -1,5 +1,7 @@
 """Loads a file of measurements: benchmark runs, counters by the second, or measured configurations."""
 
+from __future__ import annotations
+
 import duckdb
 import numpy as np
 import pandas as pd

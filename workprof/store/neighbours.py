@@ -4,6 +4,8 @@ A few rows in another unit change a total a thousandfold, and their column still
 by less, with values in between: rows are told only where hardly any lie between them and the others.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import duckdb

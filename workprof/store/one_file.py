@@ -1,5 +1,7 @@
 """Loads a trace of one file: header checked, columns declared, rows staged, rejects kept, checks counted."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,5 +1,7 @@
 """The joins of the raw PAI tables: corrected (a row is one worker with its own usage), by task or job, as published."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,6 +4,8 @@ A column of one value takes a few bytes for a million rows, whatever the length 
 its place, each number eight bytes and each text its length.
 """
 
+from __future__ import annotations
+
 import duckdb
 import pyarrow.parquet as pq
 

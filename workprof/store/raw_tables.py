@@ -1,5 +1,7 @@
 """The raw PAI tables: their files, and how DuckDB reads them with the quirks of files out of a tar archive."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

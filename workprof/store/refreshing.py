@@ -5,6 +5,8 @@ identity and start, or of one that had not ended; the others stay. How far the s
 transaction: a refresh that is killed has changed nothing, and the next one brings the same rows.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

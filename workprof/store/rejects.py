@@ -1,5 +1,7 @@
 """Rows that were not taken: a table per dataset and a CSV file in the home, with line, column, text and reason."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import duckdb

@@ -3,6 +3,8 @@
 DuckDB has no timeout and no callback; `query_progress` is read and `interrupt` called from another thread.
 """
 
+from __future__ import annotations
+
 import contextlib
 import threading
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """Sources: what they are, how far they were read, and the history of their refreshes; JSON documents by name."""
 
+from __future__ import annotations
+
 import json
 from typing import TypeVar
 

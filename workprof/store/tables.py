@@ -1,5 +1,7 @@
 """Loads the raw PAI tables: the corrected join on worker_name, or the published cross join on inst_id."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,5 +1,7 @@
 """Rows that tell of a few minutes, or of an event, of a run become one row per run: over the staged rows, in SQL."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
