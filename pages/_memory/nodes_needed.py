@@ -27,10 +27,10 @@ def nodes_needed(context: PageContext) -> None:
     with top:
         figures.headline(markdown_text(told.sentence, 300))
         figures.headline_row(headlines(told))
+        for words in first_notes(result):
+            st.caption(markdown_text(words, 400))
     figures.show(waits_chart(result), key="memory_schedule", sentence=False)
     tables.saved(told.table(), "nodes", key="memory_schedule_table", alt=told.sentence)
-    for words in first_notes(result):
-        st.caption(markdown_text(words, 400))
     figures.fold("Method", "memory_schedule_method", _method, result, icon=":material/function:")
 
 

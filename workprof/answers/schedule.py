@@ -25,17 +25,16 @@ SOURCES = {
     GIVEN: "given",
     CAPACITY: "as most nodes of the trace have",
     HELD: "the most that a node of the trace held at once",
-    USUAL: "assumed, as the trace does not tell",
+    USUAL: "assumed, as the trace does not say",
 }
 BLOCK_WORDS = {
     "week": ("a week", "weeks"),
     "day": ("a day", "days"),
-    "6 hours": ("6 hours", "times 6 hours"),
+    "6 hours": ("6 hours", "blocks of 6 hours"),
     "hour": ("an hour", "hours"),
     EIGHTH: ("an eighth of the trace", "eighths"),
 }
 """One, and several."""
-OPTIONS = {"memory": "--memory", "cores": "--cpus", "gpus": "--gpus"}
 ALIKE = 2.0
 """A p95 wait within this factor of the trace's own is reproduced; so are two within the limit."""
 NEARLY_NONE = 0.05
@@ -194,19 +193,18 @@ def _single(result: Schedule, found: Interval) -> str:
 
 
 def node_words(result: Schedule) -> str:
-    """'256 GB (assumed, ...), 64 cores (given)'."""
-    return ", ".join(
-        f"{number(amount)} {KIND_WORDS[kind][1]} ({SOURCES[source]})"
-        for kind, amount, source in zip(KINDS, result.node.amounts, result.node.sources, strict=True)
-        if source
-    )
+    """'256 GB and 64 cores (assumed, as the trace does not say)'."""
+    parts: dict[str, list[str]] = {}
+    for kind, amount, source in zip(KINDS, result.node.amounts, result.node.sources, strict=True):
+        if source:
+            parts.setdefault(source, []).append(f"{number(amount)} {KIND_WORDS[kind][1]}")
+    return ", ".join(f"{listed(amounts)} ({SOURCES[source]})" for source, amounts in parts.items())
 
 
 def first_notes(result: Schedule) -> tuple[str, ...]:
     """What nodes are taken to be, whether the trace's waits are reproduced, and what is not replayed."""
-    options = [OPTIONS[kind] for kind, source in zip(KINDS, result.node.sources, strict=True) if source]
     left_out = [f"Not replayed: {excluded_words(result.left_out)}."] if result.left_out else []
-    return (f"A node has {node_words(result)}; {listed(options)} change it.", *_own_waits(result), *left_out)
+    return (f"A node has {node_words(result)}; other sizes can be given.", *_own_waits(result), *left_out)
 
 
 def further_notes(result: Schedule) -> Iterator[str]:
@@ -222,10 +220,9 @@ def further_notes(result: Schedule) -> Iterator[str]:
         yield f"The nodes are fullest by {KIND_WORDS[result.binding][1]}: less memory frees none."
     yield "Needed are nodes for these runs alone."
     if result.n_blocks > 1:
-        one, several = BLOCK_WORDS[result.block]
         yield (
-            f"Replayed alone, {one} begins on empty nodes: 90 % of {result.n_blocks:,} {several} need that many. "
-            "What others would bring is not known."
+            f"{result.n_blocks:,} {BLOCK_WORDS[result.block][1]} are replayed alone, too, each on empty nodes: 90 % of them "
+            "need a number in that range. What others would bring is not known."
         )
     yield "Runs are submitted when the trace says, also those that waited for the results of others."
     if result.settings.order == BACKFILL:

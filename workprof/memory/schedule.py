@@ -94,7 +94,6 @@ class ScheduleSettings:
         float | None,
         Setting(
             "GPUs of one node.",
-            unit="GPUs",
             least=0,
             most=1e4,
             key="memory_schedule_gpus",
