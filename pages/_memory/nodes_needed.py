@@ -9,6 +9,7 @@ from workprof.answers.schedule import NOT_YET, first_notes, further_notes, sched
 from workprof.charts.memory.schedule import waits_chart
 from workprof.charts.shapes import headlines
 from workprof.core.words import markdown_text
+from workprof.inputs import safe_name
 from workprof.memory.questions import SCHEDULE
 from workprof.memory.schedule import Schedule, ScheduleSettings
 
@@ -30,7 +31,9 @@ def nodes_needed(context: PageContext) -> None:
         for words in first_notes(result):
             st.caption(markdown_text(words, 400))
     figures.show(waits_chart(result), key="memory_schedule", sentence=False)
-    tables.saved(told.table(), "nodes", key="memory_schedule_table", alt=told.sentence)
+    tables.saved(
+        told.table(), f"{safe_name(context.dataset.name)}-nodes", key="memory_schedule_table", alt=told.sentence
+    )
     figures.fold("Method", "memory_schedule_method", _method, result, icon=":material/function:")
 
 

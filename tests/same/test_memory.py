@@ -11,6 +11,7 @@ from workprof.answers.bins import answer, profile_answer
 from workprof.answers.ledger import ledger_answer
 from workprof.answers.models import models_answer
 from workprof.answers.policies import policy_name, replay_answer
+from workprof.answers.schedule import schedule_answer
 from workprof.core.answer import to_json as answer_json
 from workprof.core.units import GB, format_share, gb_h
 from workprof.memory.assessment import AssessmentSettings
@@ -18,6 +19,7 @@ from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import ProfileBinSettings
 from workprof.memory.replay_settings import ReplaySettings
+from workprof.memory.schedule import ScheduleSettings
 from workprof.profiles.settings import ProfileSettings
 
 pytestmark = pytest.mark.slow
@@ -70,6 +72,17 @@ def test_the_ledger(tasks):
     for one in told["findings"][:5]:
         assert f"{one['evidence']['runs']:,} of {one['evidence']['of_runs']:,} runs" in home.words
         assert one["title"] in home.words
+
+
+def test_nodes_needed(tasks):
+    found = tasks.library(lambda bench: bench.schedule("tasks", ScheduleSettings()))
+    told = tasks.command("memory", "schedule", "tasks")
+    assert answer_json(schedule_answer(found)) == told
+    page = tasks.page("memory", "tasks", memory_tab="Explore", memory_explore="Nodes needed")
+    assert page.metric("Nodes needed")[0] == str(told["nodes_needed"])
+    assert page.metric("Nodes saved by the plan")[0] == str(told["nodes_saved"])
+    table = page.csv("tasks-nodes.csv")
+    assert table["nodes_needed"].tolist() == [one["nodes_needed"] for one in told["outcomes"]]
 
 
 def test_bins(tasks):

@@ -221,8 +221,8 @@ def further_notes(result: Schedule) -> Iterator[str]:
     yield "Needed are nodes for these runs alone."
     if result.n_blocks > 1:
         yield (
-            f"{result.n_blocks:,} {BLOCK_WORDS[result.block][1]} are replayed alone, too, each on empty nodes: 90 % of them "
-            "need a number in that range. What others would bring is not known."
+            f"{result.n_blocks:,} {BLOCK_WORDS[result.block][1]} are replayed alone, too, each on empty nodes: 90 % of "
+            "them need a number in that range. What others would bring is not known."
         )
     yield "Runs are submitted when the trace says, also those that waited for the results of others."
     if result.settings.order == BACKFILL:
