@@ -149,6 +149,8 @@ FIGURES = re.compile(r"(?<![\w/.])\d*\.\d{2,}\b|\d ?%|\d ?MB\b|\d+(?:\.\d+)?x\b"
 COMMAND = re.compile(r"`(?:python -m |workprof |make |pytest |du`)")
 WITHOUT = {
     "**Nodes.** A score keeps ratios": "Perona's published score, and held machines that are not in the shared data",
+    "Whether scores count as published": "drawn tables on which the default was chosen once",
+    "The default before phases entered": "a design that was replaced",
     "What the phases carry": "a search for a design that was not kept",
     "One point per run in the same distance": "designs that were tried and not kept",
     "**Classifier, calibration.**": "planted profiles, which no command reads",
