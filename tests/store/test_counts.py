@@ -47,14 +47,14 @@ def test_a_home_whose_names_were_never_counted_counts_them_now(store, write):
     text, jobs, users = trace(400)
     hashed = store.ingest([write("names.csv", text)], IngestOptions()).hash
     told = store.counts(hashed)
-    with store._database.writing(), store._database.transaction() as cursor:
+    with store.writing(), store._database.transaction() as cursor:
         (document,) = catalogue.one(cursor, "SELECT report FROM catalogue WHERE hash = ?", [hashed])
         old = document.replace(f'"jobs": {jobs}', '"jobs": null').replace(f'"users": {users}', '"users": null')
         assert old != document
         cursor.execute("UPDATE catalogue SET report = ? WHERE hash = ?", [old, hashed])
     assert store.report(hashed).jobs is None
     assert store.counts(hashed) == told
-    with store._database.writing(), store._database.transaction() as cursor:
+    with store.writing(), store._database.transaction() as cursor:
         cursor.execute("UPDATE catalogue SET report = 'torn' WHERE hash = ?", [hashed])
     assert store.counts(hashed) == told
 

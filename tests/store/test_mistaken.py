@@ -26,7 +26,7 @@ def two(store, write):
 
 def call(store, hashed, name):
     """Give a dataset a name that this version would refuse, as an earlier one did not."""
-    with store._database.writing(), store._database.transaction() as cursor:
+    with store.writing(), store._database.transaction() as cursor:
         cursor.execute("UPDATE catalogue SET name = ? WHERE hash = ?", [name, hashed])
 
 

@@ -631,7 +631,7 @@ def test_containers_and_kills_in_a_list_of_kubectl(load):
 def test_pods_of_a_release_before_keep_their_rows_and_say_how_to_know_them_better(load, store):
     report, _, _ = load(json.dumps({"kind": "List", "items": [pod("web-1"), pod("web-2")]}))
     assert "read again" not in {check.name for check in store.report(report.hash).checks}
-    with store._database.writing(), store._database.transaction() as cursor:
+    with store.writing(), store._database.transaction() as cursor:
         (columns,) = catalogue.one(cursor, "SELECT columns FROM catalogue WHERE hash = ?", [report.hash])
         old = columns.replace('"source": "workload"', '"source": "namespace"')
         assert old != columns

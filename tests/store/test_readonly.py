@@ -24,7 +24,7 @@ from workprof.core.settings import Settings
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 store = TraceStore(Settings(home=Path(sys.argv[1]), data=Path(sys.argv[1])))
-with store._database.writing():
+with store.writing():
     store.ingest([Path(sys.argv[2])], IngestOptions())
     os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -90,7 +90,7 @@ def test_missing_values_and_texts_that_read_alike_are_strata_of_their_own(store,
     path = write("pai.csv", "job_name,kind_,duration_s\n" + rows)
     store.ingest([path], IngestOptions())
     with (
-        store._database.writing(),
+        store.writing(),
         store._database.cursor() as cursor,
     ):  # no format keeps the text NULL; a Parquet file may hold it
         table = f'"rows_{store.dataset("pai").hash}"'
