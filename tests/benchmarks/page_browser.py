@@ -14,7 +14,7 @@ import os
 import shutil
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,8 @@ FIRST_BAR_S, WARM_BAR_S = 2.5, 0.5
 PAUSE_MS = 300
 QUIET_MS = 400
 PATIENCE_MS = 120_000
+AHEAD_MS, BETWEEN_MS = 15_000, 4_000
+"""Before the first step of a slider, while what it needs is loaded and computed; and between two."""
 LINKS = "[data-testid=stSidebar] [data-testid=stPageLink-NavLink]:visible"
 ORDER = (
     "Profiles",  # of jobs: makes the jobs the dataset of the pages that show any kind
@@ -148,6 +150,35 @@ def page_changes(browser: Browser, sites: tuple[Site, ...]) -> None:
                         site.warm_s.setdefault(name, []).append(seconds)
 
 
+SLIDERS = {
+    "re-cut, new": ("profiles", "recut_size", ["ArrowRight"] * 5),
+    "re-cut, known": ("profiles", "recut_size", ["ArrowRight"] * 5),
+    "kills": ("memory", "memory_kills", ["ArrowRight"] * 6),
+}
+"""What a step is -> page, key of the slider, keys that move it a step each."""
+ANSWERED = """
+address => location.href !== address && document.querySelector('.st-key-answer')?.innerText
+  && document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'
+"""
+
+
+def slider_steps(browser: Browser, site: Site) -> dict[str, list[float]]:
+    """Return the seconds from a key on a slider until the page has the answer and the script has ended, by step."""
+    found: dict[str, list[float]] = {}
+    with dashboard(site.home, script=site.script) as server:
+        for name, (path, key, moves) in SLIDERS.items():
+            with visited(browser, replace(site, address=f"/{path}{site.address[1:]}"), server.port) as (page, _):
+                page.wait_for_timeout(AHEAD_MS)
+                for move in moves:
+                    page.locator(f".st-key-{key} input[type=range]").focus()
+                    before, started = page.url, time.perf_counter()
+                    page.keyboard.press(move)
+                    page.wait_for_function(ANSWERED, arg=before, polling="raf", timeout=PATIENCE_MS)
+                    found.setdefault(name, []).append(time.perf_counter() - started)
+                    page.wait_for_timeout(BETWEEN_MS)
+    return found
+
+
 def fitted_home(home: Path) -> str:
     """Fill a home with the bundled samples and what their pages show; return the hash of the sample of jobs."""
     from pages._frame.visit import SAMPLES
@@ -181,6 +212,7 @@ def run() -> Measured:
             for site in (empty, ours):
                 first_open(browser, site)
         page_changes(browser, (empty, ours))
+        sliders = slider_steps(browser, ours)
         browser.close()
     p95, reference = quantile(ours.changes, 0.95), quantile(empty.changes, 0.95)
     return Measured(
@@ -190,8 +222,13 @@ def run() -> Measured:
         ours_mb=None,
         reference_mb=None,
         reference=f"the same clicks on an empty Streamlit app; {WARM_BAR_S} s is the bar",
-        note="; ".join(notes(ours, empty)),
+        note="; ".join((*notes(ours, empty), *(slider_words(*one) for one in sliders.items()))),
     )
+
+
+def slider_words(name: str, seconds: list[float]) -> str:
+    """Return such as 're-cut, new: median 0.80 s, most 1.10 s of 5 steps'."""
+    return f"{name}: median {quantile(seconds, 0.5):.2f} s, most {max(seconds):.2f} s of {len(seconds)} steps"
 
 
 def notes(ours: Site, empty: Site) -> list[str]:
