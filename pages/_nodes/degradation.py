@@ -76,8 +76,8 @@ def missing(context: PageContext, settings: RankSettings) -> bool:
 def _detection(context: PageContext, settings: DegradationSettings, name: str) -> Detection | None:
     def before() -> str:
         return (
-            f"Which nodes are degraded? Not run with these settings yet ({_words(settings.detect)}): "
-            f"{counted(context.dataset.rows, 'run')}."
+            f"{counted(context.dataset.rows, 'run')} are not judged with these settings yet "
+            f"({_words(settings.detect)})."
         )
 
     question = LongQuestion(

@@ -75,7 +75,7 @@ def _facts(view: View, card: ProfileCard) -> str:
     _, q25, q50, q75, q95, _ = (format_duration(value) for value in card.duration_quantiles_s.tolist())
     lines = [f"Duration: median **{q50}**, IQR {q25} to {q75}, p95 {q95}"]
     if math.isfinite(card.spike_s):
-        lines.append(f"{format_share(card.spike_share)} run exactly {format_duration(card.spike_s)}")
+        lines.append(f"{format_share(card.spike_share)} of the runs last exactly {format_duration(card.spike_s)}")
     used = view.used.get(card.profile, math.nan)
     if math.isfinite(used):
         unused = view.unused.get(card.profile, math.nan)

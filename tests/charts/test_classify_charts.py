@@ -166,7 +166,7 @@ def test_the_leak_is_called_out_with_both_figures():
         ({"random": 0.9, "by_group": 0.9}, "a random split gives about the same (93 %)"),
         ({"random": 0.9, "by_job": 0.5}, "of the runs of new jobs"),
         ({"by_time": 0.5}, "of the runs of later jobs"),
-        ({"random": 0.9, "by_job": 0.9, "by_time": 0.5}, "Later jobs are harder: "),
+        ({"random": 0.9, "by_job": 0.9, "by_time": 0.5}, "Of later jobs "),
     ],
 )
 def test_the_sentence_of_the_splits_that_could_be_made(rights, words):
@@ -250,7 +250,7 @@ def test_importance_adds_up_the_classes_and_states_its_sample():
         assert "60 of 5,000 runs, seed 3" in chart.note
         assert "The contributions add up to the score." in chart.note
     assert "do not add up to the score (gap" in field_bars(global_explanation(additive=False), NAMING).note
-    assert field_bars(found, NAMING).takeaway.startswith("Most important: user (80 %)")
+    assert field_bars(found, NAMING).takeaway.startswith("Most of the effect on the odds is from user (80 %)")
 
 
 @pytest.mark.parametrize(

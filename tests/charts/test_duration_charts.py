@@ -160,7 +160,7 @@ def test_few_jobs_are_dashed_and_named():
     assert len(few) == 1
     trace = next(t for t in EVERY["together"].figure.data if (t.name or "").endswith("(n &lt; 30)"))
     assert trace.line.dash == "dash"
-    assert "too few to compare, an effective sample size below 30 jobs" in EVERY["together"].note
+    assert "fewer than 30 effective jobs, too few to compare: " in EVERY["together"].note
     assert "too few to compare" in EVERY["each"].note
     assert _labels(EVERY["each"])[few[0]].endswith("n < 30")
     assert {trace.line.dash for trace in EVERY["each"].figure.data if trace.line.shape == "hv"} >= {"dash", "solid"}

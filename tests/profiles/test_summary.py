@@ -47,7 +47,7 @@ def test_cards():
         5,
         pytest.approx(5 / 6),
     )
-    assert first.takeaway.startswith("Profile 0: 6 rows (75.0 %); mostly bert/worker. 100 % run 13 s")
+    assert first.takeaway.startswith("Profile 0: 6 rows (75.0 %); mostly bert/worker. 100 % of the runs last 13 s")
     assert cards[-1].takeaway.startswith("Outliers: 2 rows")
     assert np.isnan(cards[-1].silhouette_clustered)
 

@@ -181,7 +181,7 @@ def _later(result: ClassifierEvaluation, accuracy: float) -> str:
     later = result.splits.get("by_time")
     if later is None or not accuracy - later.accuracy >= SMALL_LEAK:
         return ""
-    return f" Later jobs are harder: {format_share(later.accuracy, 0)}."
+    return f" Of later jobs {format_share(later.accuracy, 0)} are predicted right."
 
 
 @dataclass(frozen=True)
@@ -240,8 +240,8 @@ def fields_sentence(lines: Sequence[str], totals: Any) -> str:
     if not len(totals) or not totals.sum():
         return "No field changes the score."
     share = totals / totals.sum()
-    first = ", ".join(f"{line} ({format_share(part, 0)})" for line, part in zip(lines[:3], share[:3], strict=True))
-    return f"Most important: {first} of total absolute SHAP."
+    first = listed([f"{line} ({format_share(part, 0)})" for line, part in zip(lines[:3], share[:3], strict=True)])
+    return f"Most of the effect on the odds is from {first}."
 
 
 WEAK_F1 = 0.5

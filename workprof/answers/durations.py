@@ -179,7 +179,7 @@ def observed_sentence(result: ObservedDurations, names: Sequence[str], view: Obs
         ordered = sorted(named, key=lambda item: (value_at(item[1], view.share), item[0]))
         (first, low), (last, high) = ordered[0], ordered[-1]
         low_words, high_words = (value_words(curve, target, view.share) for curve in (low, high))
-        words += f". For {first} it is {low_words}, for {last} {high_words}"
+        words += f". The shortest is {first} ({low_words}), the longest {last} ({high_words})"
     if view.limit > 0:
         words += f". {format_share(share_within(everything, view.limit))} meet the {limit_words(target, view.limit)}"
     return f"{words}."
@@ -213,7 +213,7 @@ def observed_notes(
         f"Bands: {confidence} confidence for the whole curve ({source}). "
         f"Effective sample size: {n_effective:,.0f} jobs (runs of one job are alike).",
         "The groups' own bands: layout 'Small multiples'." if hidden else "",
-        f"Dashed: too few to compare, an effective sample size below {FEWEST_ROWS} jobs. These are {listed(few)}."
+        f"Dashed lines rest on fewer than {FEWEST_ROWS} effective jobs, too few to compare: {listed(few)}."
         if few
         else "",
         f"Curves of many values are thinned to 2,000 points: shares exact to {format_share(step)}." if step else "",

@@ -140,7 +140,7 @@ def models_sentence(result: PredictorResult) -> str:
     if gain <= 0:
         more = "One bin for every run is as good, so no model is needed"
     return (
-        f"For {shown(result.task)}, {best.name} holds {saved(best.saved_share)} than requested. {more}. "
+        f"With the model {best.name}, {shown(result.task)} holds {saved(best.saved_share)} than requested. {more}. "
         f"{counted(best.failures, 'attempt')} failed in the replay of {counted(best.n_test, 'test run')}."
     )
 

@@ -305,8 +305,8 @@ def bars_note(result: Ranking, *, tied: bool) -> str:
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in result.left_out.items())
     sized = "" if result.settings.prices_per_h else " Whole nodes are compared, whatever their size."
     return (
-        f"{counted(result.n_runs, 'run')}, {format_share(result.settings.confidence, 0)} intervals"
-        f"{f'; excluded: {reasons}' if reasons else ''}.{' Bracket: no clear difference.' if tied else ''}{sized}"
+        f"From {counted(result.n_runs, 'run')}, with {format_share(result.settings.confidence, 0)} intervals"
+        f"{f'; excluded are {reasons}' if reasons else ''}.{' Bracket: no clear difference.' if tied else ''}{sized}"
     )
 
 

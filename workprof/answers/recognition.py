@@ -189,7 +189,7 @@ def threshold_note(result: LibraryView) -> str:
     """What the limits are made of."""
     return (
         f"Threshold = mean + c standard deviations, c = {number(result.c['ed'])} (Euclidean) and "
-        f"{number(result.c['dtw'])} (DTW). A workload of fewer than three runs has none."
+        f"{number(result.c['dtw'])} (DTW). Workloads of fewer than three runs have no threshold."
     )
 
 

@@ -233,7 +233,7 @@ def notes(verdict: Verdict) -> tuple[str, ...]:
     if memory.known_from == "start_time_s":
         result.append("The trace has no submit times: a run counts as submitted when it started.")
     if today.above:
-        result.append(f"{today.above:,} later runs used more than they requested and lived.")
+        result.append(f"{today.above:,} later runs used more than they requested and were not killed.")
     if memory.left_out:
         told = listed([f"{n:,} with {reason}" for reason, n in memory.left_out.items()])
         result.append(f"Left out: {told}.")

@@ -216,7 +216,7 @@ def _duration_words(shape: DurationShape) -> str:
     if np.isnan(median):
         return ""
     if shape.has_spike:
-        spike = f"{format_share(shape.spike_share)} run {format_duration(shape.spike_s)}"
+        spike = f"{format_share(shape.spike_share)} of the runs last {format_duration(shape.spike_s)}"
         return f"{spike}, the longest {format_duration(longest)}"
     return f"median run {format_duration(median)}, 95 % within {format_duration(p95)}"
 

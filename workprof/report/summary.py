@@ -149,7 +149,7 @@ def _risks(best: Verdict | None) -> tuple[str, ...]:
     if best is None:
         return ()
     low, high = best.memory.judged.kill_interval.low, best.memory.judged.kill_interval.high
-    kills = f"Kills come in bursts: {low:,.0f} to {high:,.0f} are likely among as many runs again."
+    kills = f"Kills come in bursts: expect {low:,.0f} to {high:,.0f} among as many further runs."
     ground = "The figures assume that future runs resemble past ones; they are tested on runs the choice never saw."
     return (kills, *map(_sentence, notes(best)), ground)
 
