@@ -253,6 +253,17 @@ def test_runs_on_several_nodes_hold_them_all():
     assert asked(jobs.assign(NNodes=[1, 9]), nodes=4, memory_bytes=64e9).left_out == {"more nodes than there are": 1}
 
 
+def test_runs_larger_than_a_node_come_first_in_the_answer_or_are_spread():
+    jobs = trace([0, 0, 60, 60], [1, 1, 1, 1], [4, 10, 20, 30])
+    found = asked(jobs, memory_bytes=8e9)
+    assert found.left_out == {"a request that no node holds": 3}
+    assert schedule_sentence(found).startswith("3 of 4 runs fit no node; the others need 1 node")
+    spread = asked(jobs, memory_bytes=8e9, most_wait_min=0.0, spread=True)
+    assert not spread.left_out
+    assert spread.needed.nodes == 1 + 2 + 3 + 4  # parts of 4, 5, 6.7 and 7.5 GB: no two on a node of 8
+    assert spread.outcomes[0].waits.mean_s == 0
+
+
 def test_the_plan_is_not_replayed_where_there_is_none():
     found = asked(random_trace(6), memory_bytes=16e9, cpus=8.0)
     assert [one.name for one in found.outcomes] == [ALL]

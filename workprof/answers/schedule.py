@@ -10,7 +10,7 @@ from workprof.core.table import Column
 from workprof.core.units import MINUTE_S, format_duration, format_share, number
 from workprof.core.words import counted, listed
 from workprof.memory.ledger_settings import MEMORY
-from workprof.memory.schedule import ALL, BACKFILL, EIGHTH, LATER, OWN, SIZED, Outcome, Schedule, WaitPoint
+from workprof.memory.schedule import ALL, BACKFILL, EIGHTH, LATER, NO_NODE, OWN, SIZED, Outcome, Schedule, WaitPoint
 from workprof.memory.schedule_kernels import DEPTH
 from workprof.memory.schedule_runs import CAPACITY, GIVEN, HELD, KINDS, USUAL
 
@@ -37,6 +37,8 @@ BLOCK_WORDS = {
 """One, and several."""
 ALIKE = 2.0
 """A p95 wait within this factor of the trace's own is reproduced; so are two within the limit."""
+MOST_LARGE = 0.05
+"""Of the runs: if more fit no node, the sentence begins with them."""
 NEARLY_NONE = 0.05
 """Of what the trace's nodes have: below it, its runs are a sample of what the nodes did."""
 
@@ -171,6 +173,12 @@ def schedule_sentence(result: Schedule) -> str:
     sample = is_sample(result)
     first = f"This sample needs {nodes} for" if sample else f"{nodes} {keep} 95 % of"
     later, sized = result.outcome(LATER), result.outcome(SIZED)
+    n_large, n_runs = result.left_out.get(NO_NODE, 0), result.outcomes[0].waits.n_runs
+    if n_large > MOST_LARGE * (n_large + n_runs):
+        return (
+            f"{n_large:,} of {counted(n_large + n_runs, 'run')} fit no node; the others need {nodes} for waits within "
+            f"{limit}."
+        )
     if later is None or sized is None or later.needed is None or sized.needed is None:
         return f"{first} waits within {limit}."
     second = f"; {'its' if sample else 'the'} later half{'' if sample else ' needs'} {later.needed.nodes:,}"
@@ -203,7 +211,8 @@ def node_words(result: Schedule) -> str:
 
 def first_notes(result: Schedule) -> tuple[str, ...]:
     """What nodes are taken to be, whether the trace's waits are reproduced, and what is not replayed."""
-    left_out = [f"Not replayed: {excluded_words(result.left_out)}."] if result.left_out else []
+    hint = " Larger nodes, or runs spread over several, hold them." if NO_NODE in result.left_out else ""
+    left_out = [f"Not replayed: {excluded_words(result.left_out)}.{hint}"] if result.left_out else []
     return (f"A node has {node_words(result)}; other sizes can be given.", *_own_waits(result), *left_out)
 
 

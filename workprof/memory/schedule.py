@@ -11,7 +11,7 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, cast
 
 import numpy as np
@@ -43,6 +43,7 @@ PLACES = ("first", "best", "profile")
 FIFO, BACKFILL = "fifo", "backfill"
 ALL, LATER, SIZED, OWN = "all", "later", "later_sized", "trace_nodes"
 P95 = 0.95
+NO_NODE = "a request that no node holds"
 NEIGHBOURS = 3
 """Numbers of nodes on each side of the fewest that are tried, too: more nodes may wait longer (Graham 1969)."""
 AROUND = {FIFO: (0.7, 0.8, 0.9, 1.1, 1.25), BACKFILL: (0.9, 1.1, 1.25)}
@@ -149,6 +150,14 @@ class ScheduleSettings:
             key="memory_schedule_sample",
         ),
     ] = 20
+    spread: Annotated[
+        bool,
+        Setting(
+            "A run that requests more than a node has is spread over the fewest nodes that hold it.",
+            key="memory_schedule_spread",
+            label="Spread large runs",
+        ),
+    ] = False
     verdict: VerdictSettings = field(default_factory=VerdictSettings)
 
 
@@ -368,12 +377,18 @@ class Cluster:
     def fitting(self, found: Submitted, earlier: Mapping[str, int]) -> tuple[QueuedRuns, dict[str, int]]:
         """The runs that nodes can hold, and all that are left out."""
         runs = found.runs
+        if self.settings.spread:
+            shares = np.ones(len(runs))
+            for kind in np.flatnonzero(self.capacity):
+                shares = np.maximum(shares, np.ceil(runs.need[:, kind] / self.capacity[kind]))
+            need = np.ceil(runs.need / shares[:, None]).astype(np.int64)
+            runs = replace(runs, need=need, retry=need, parts=runs.parts * shares.astype(np.int64))
         too_large = (runs.need > self.capacity).any(axis=1)
         too_many = ~too_large & (runs.parts > (self.settings.nodes or math.inf))
         left_out = {
             **earlier,
             **found.left_out,
-            "a request that no node holds": int(too_large.sum()),
+            NO_NODE: int(too_large.sum()),
             "more nodes than there are": int(too_many.sum()),
         }
         kept = ~too_large & ~too_many
