@@ -80,10 +80,9 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
         with left:
             over_time.chart(result, names)
         over_time.cell(visit, dataset, result, names)
-    if settings is not None:
-        since.show(visit, dataset, settings.by)
+    changed = None if settings is None else since.show(visit, dataset, settings.by)
     views.next_steps(visit, dataset, result, names, verdict)
-    views.more(visit, dataset, fit)
+    views.more(visit, dataset, fit, changed)
 
 
 def empty(visit: Visit) -> None:

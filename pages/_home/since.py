@@ -10,11 +10,12 @@ from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._frame.visit import Visit
 from pages._memory.plan import MOST_WORDS
-from pages._parts import figures, forms, long_question, tables
+from pages._parts import forms, long_question, tables
 from pages._parts.long_question import LongQuestion
 from workprof.answers.changes import (
     before_words,
     changes_answer,
+    changes_sentence,
     degraded_words,
     parts_words,
     taken_up_line,
@@ -32,27 +33,28 @@ from workprof.store.reports import Dataset
 
 AT_ONCE_RUNS = 100_000
 """Up to so many runs it is computed while Home is drawn: some seconds, and kept."""
-SHOWN_WORSE = 2
+SHOWN_WORSE = 1
 
 
-def show(visit: Visit, dataset: Dataset, by: str) -> None:
-    """Show what changed, or why that cannot be told."""
-    st.header("What changed")
-    with st.container(width=forms.FIELD_PX):
-        since = forms.control(CHANGES.leaf("since"), CHANGES.page)
-    try:
-        found = _result(visit, dataset, ChangesSettings(since, by))
-    except (ColumnMissing, NotEnoughData) as problem:
-        st.caption(markdown_text(f"{str(problem)[:1].upper()}{str(problem)[1:]}.", 300))
-        return
-    if found is None:
-        return
-    answer = changes_answer(found)
-    st.markdown(f"**{markdown_text(answer.sentence, 300)}**")
-    with st.container(horizontal=True):
-        for at, link in enumerate(_lines(found, dataset)):
+def show(visit: Visit, dataset: Dataset, by: str) -> Changes | None:
+    """Show what changed and return it, or show why that cannot be told."""
+    place = st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(width=forms.FIELD_PX):
+            since = forms.control(CHANGES.leaf("since"), CHANGES.page)
+        links = st.container(horizontal=True)
+    with place:
+        try:
+            found = _result(visit, dataset, ChangesSettings(since, by))
+        except (ColumnMissing, NotEnoughData) as problem:
+            st.caption(markdown_text(f"{str(problem)[:1].upper()}{str(problem)[1:]}.", 300))
+            return None
+        if found is not None:
+            st.header(markdown_text(changes_sentence(found), 300))
+    with links:
+        for at, link in enumerate(_lines(found, dataset) if found is not None else ()):
             cross_link.follow(link, f"home_changed_{at}")
-    figures.fold("Both periods", "home_periods", _periods, found, dataset)
+    return found
 
 
 def _result(visit: Visit, dataset: Dataset, settings: ChangesSettings) -> Changes | None:
@@ -93,7 +95,8 @@ def _lines(found: Changes, dataset: Dataset) -> Iterator[Link]:
         yield Link(words, "nodes", found.degraded[0].hash, nodes, "dns")
 
 
-def _periods(found: Changes, dataset: Dataset) -> None:
+def periods(found: Changes, dataset: Dataset) -> None:
+    """Show both periods side by side, with the rows that changed."""
     answer = changes_answer(found)
     for table in answer.tables:
         st.markdown(f"**{table.title}**")

@@ -8,7 +8,7 @@ import streamlit as st
 from pages._frame import cross_link, datasets
 from pages._frame.cross_link import Link, Parameters
 from pages._frame.visit import Visit
-from pages._home import compare
+from pages._home import compare, since
 from pages._memory.plan import MOST_WORDS, verdict_of
 from pages._parts import clusterings, figures
 from pages._runs import links
@@ -36,6 +36,7 @@ from workprof.core.units import GB
 from workprof.core.words import counted, label, label_text, listed, markdown_text
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
+from workprof.memory.changes import Changes
 from workprof.memory.ledger_settings import PROFILE, RESOURCES, TASK, LedgerPrices
 from workprof.memory.over_time import OverTime
 from workprof.memory.questions import ASSESS, LEDGER, VERDICT
@@ -128,14 +129,20 @@ def _of_waste(result: OverTime, dataset: Dataset) -> tuple[str, Parameters]:
     return "memory", {"memory_tab": LEDGER.tab, "memory_ledger_by": by}
 
 
-def more(visit: Visit, dataset: Dataset, fit: ProfileFit | None) -> None:
+def more(visit: Visit, dataset: Dataset, fit: ProfileFit | None, changed: Changes | None) -> None:
     """Show what stands behind the answer, folded."""
-    figures.fold("Compare", "home_compare", compare.show, visit, dataset)
+    figures.fold("Compare", "home_compare", _compare, visit, dataset, changed)
     figures.fold("Steps", "home_steps", checklist, visit, dataset)
     figures.fold("Findings of every resource", "home_findings", findings, visit, dataset)
     if fit is not None:
         figures.fold("Profiles by size", "home_profiles", _sizes, visit, dataset, fit)
     figures.fold("Data", "home_data", _data, visit, dataset)
+
+
+def _compare(visit: Visit, dataset: Dataset, changed: Changes | None) -> None:
+    if changed is not None:
+        since.periods(changed, dataset)
+    compare.show(visit, dataset)
 
 
 def _sizes(visit: Visit, dataset: Dataset, fit: ProfileFit) -> None:

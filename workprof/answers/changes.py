@@ -9,6 +9,7 @@ from typing import Any
 
 from workprof.answers.comparison import rows_table, sides_table
 from workprof.answers.tasks import shown
+from workprof.answers.verdict import KEY_WORDS
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.scope import period_words
 from workprof.core.table import Column
@@ -170,7 +171,7 @@ def _key_columns(rows: Sequence[Any], key: Any) -> tuple[Column, ...]:
     def value(name: str) -> Any:
         return lambda row: key(row).get(name)
 
-    return tuple(Column(name, value(name), pinned=at == 0) for at, name in enumerate(names))
+    return tuple(Column(name, value(name), KEY_WORDS.get(name, ""), pinned=at == 0) for at, name in enumerate(names))
 
 
 def _both(name: str, field: str, heading: str, unit: str) -> tuple[Column, Column]:
