@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import pytest
 from tests.browser.conftest import ROOT, STARTUP_S, wait_until_healthy
 from tests.cut_off import CutOff
 from tests.load.visitor import opened
+from workprof.nodes.processes import free_port
 
 EVIL = "http://evil.example"
 UPGRADE = {
@@ -51,12 +51,6 @@ class Started:
             yield connection.getresponse()
         finally:
             connection.close()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @contextlib.contextmanager

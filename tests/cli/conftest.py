@@ -1,8 +1,14 @@
 """A home of its own for the commands of a file; they run in this process (see `tests.command_line`)."""
 
+import json
+import shutil
+
 import pytest
 
 from tests.command_line import run_here
+from tests.memory.slurm_dump import MAPPING, dump
+from workprof.core.settings import from_environment
+from workprof.workbench import Workbench
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +35,27 @@ def sample(home):
     loaded = run_here("ingest", path, "--name", "small", "--json", home=home)
     assert loaded.status == 0, loaded.err
     return loaded.json
+
+
+@pytest.fixture(scope="module")
+def slurm(home):
+    """A dump of Slurm, loaded as 'slurm'."""
+    dump(600).to_csv(home / "slurm.csv", index=False)
+    (home / "map.json").write_text(json.dumps(MAPPING))
+    loaded = run_here(
+        *("ingest", home / "slurm.csv", "--format", "generic", "--map", home / "map.json"),
+        *("--name", "slurm", "--json"),
+        home=home,
+    )
+    assert loaded.status == 0, loaded.err
+    return loaded.json
+
+
+@pytest.fixture
+def bench(kept, tmp_path, monkeypatch):
+    """A copy of the home in `kept`, to be opened as often as needed."""
+    shutil.copytree(kept[0], tmp_path / "home")
+    monkeypatch.setenv("WORKPROF_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("WORKPROF_READONLY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return lambda: Workbench(from_environment())

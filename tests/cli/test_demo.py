@@ -18,18 +18,13 @@ from tests.command_line import run_process
 from tests.cut_off import CutOff
 from tests.pages import toured_home
 from workprof.core.settings import from_environment
+from workprof.nodes.processes import free_port
 from workprof.report.tour import missing
 from workprof.workbench import JOBS, Workbench
 
 ROOT = Path(__file__).parents[2]
 STARTUP_S = 600
 """The first start on an empty home computes all that the tour shows."""
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def answers(port):

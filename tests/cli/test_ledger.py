@@ -4,26 +4,11 @@ import json
 
 import pytest
 
-from tests.memory.slurm_dump import MAPPING, dump
 from workprof.answers.ledger import ledger_answer
 from workprof.core.answer import to_json
 from workprof.core.settings import from_environment
 from workprof.memory.ledger_settings import LedgerPrices, LedgerSettings, Thresholds
 from workprof.workbench import Workbench
-
-
-@pytest.fixture(scope="module")
-def slurm(home, run_workprof):
-    """The dump as 'slurm'."""
-    dump(600).to_csv(home / "slurm.csv", index=False)
-    (home / "map.json").write_text(json.dumps(MAPPING))
-    loaded = run_workprof(
-        *("ingest", home / "slurm.csv", "--format", "generic", "--map", home / "map.json"),
-        *("--name", "slurm", "--json"),
-        home=home,
-    )
-    assert loaded.status == 0, loaded.err
-    return loaded.json
 
 
 def timeless(document):

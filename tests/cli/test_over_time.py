@@ -1,24 +1,6 @@
 """`workprof memory over-time` and its runs: JSON, text, and the cell that its runs make."""
 
-import json
-
 import pytest
-
-from tests.memory.slurm_dump import MAPPING, dump
-
-
-@pytest.fixture(scope="module")
-def slurm(home, run_workprof):
-    """The dump as 'slurm'."""
-    dump(600).to_csv(home / "slurm.csv", index=False)
-    (home / "map.json").write_text(json.dumps(MAPPING))
-    loaded = run_workprof(
-        *("ingest", home / "slurm.csv", "--format", "generic", "--map", home / "map.json"),
-        *("--name", "slurm", "--json"),
-        home=home,
-    )
-    assert loaded.status == 0, loaded.err
-    return loaded.json
 
 
 def test_the_sums_of_the_bins_are_the_ledgers(slurm, workprof):

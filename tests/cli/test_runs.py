@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -128,16 +127,6 @@ def made(bench, name, ask, dataset):
     ask(bench, dataset)
     step = name.partition(" ")[0]
     return next(one for one in bench.stored_runs() if one.key not in before and one.step == step)
-
-
-@pytest.fixture
-def bench(kept, tmp_path, monkeypatch):
-    """A copy of that home, to be opened as often as needed."""
-    shutil.copytree(kept[0], tmp_path / "home")
-    monkeypatch.setenv("WORKPROF_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("WORKPROF_READONLY", raising=False)
-    monkeypatch.chdir(tmp_path)
-    return lambda: Workbench(from_environment())
 
 
 def forgotten(bench, key):

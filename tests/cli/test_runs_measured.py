@@ -1,6 +1,5 @@
 """Every kept run about nodes and phases asked for again; and every step of the product has a recipe."""
 
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -114,16 +113,6 @@ def kept(tmp_path_factory):
             }
             bench.profiles("jobs")
     return folder / "home", hashes
-
-
-@pytest.fixture
-def bench(kept, tmp_path, monkeypatch):
-    """A copy of that home, to be opened as often as needed."""
-    shutil.copytree(kept[0], tmp_path / "home")
-    monkeypatch.setenv("WORKPROF_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("WORKPROF_READONLY", raising=False)
-    monkeypatch.chdir(tmp_path)
-    return lambda: Workbench(from_environment())
 
 
 @pytest.mark.some(4)

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from pages._frame import visit
 from tests.faults.soundness import bytes_below, until
 from tests.faults.works import write_trace
 from workprof.core import settings
+from workprof.nodes.processes import free_port
 from workprof.store.home import LOCK
 
 pytestmark = pytest.mark.slow
@@ -47,12 +47,6 @@ def run(forks, home, tmp_path):
         return forks.workprof(tmp_path / "io", *arguments, "--home", home, **how)
 
     return command
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def answers(port):

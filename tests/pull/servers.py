@@ -4,10 +4,11 @@ import contextlib
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
+
+from workprof.nodes.processes import free_port
 
 
 def java():
@@ -30,12 +31,6 @@ def _tool(name):
     return there
 
 
-def _free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @contextlib.contextmanager
 def postgres():
     """Yield the address of a fresh Postgres server; root starts it as `nobody`, for Postgres refuses root."""
@@ -52,7 +47,7 @@ def postgres():
 
 @contextlib.contextmanager
 def _started(folder, tools, options):
-    data, port = folder / "data", _free_port()
+    data, port = folder / "data", free_port()
 
     def run(*command):
         done = subprocess.run(

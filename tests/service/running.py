@@ -3,19 +3,13 @@
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 
 import httpx
 
 from tests.service.conftest import PATIENCE_S, until_ready
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+from workprof.nodes.processes import free_port
 
 
 def start(home, port, *options, **environment):
