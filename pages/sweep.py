@@ -82,7 +82,7 @@ def _small(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
 
 
 def _takes(visit: Visit, dataset: Dataset, settings: SweepSettings) -> Expected:
-    earlier = running_work.earlier(visit.workbench, GROUP.name)
+    earlier = visit.workbench.earlier_runs(GROUP.name)
     return expected_sweep(settings, dataset.finished_rows, earlier, running_work.busy())
 
 

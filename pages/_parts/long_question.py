@@ -116,8 +116,7 @@ def _takes(visit: Visit, dataset: Dataset, question: LongQuestion[Settings, Resu
 def takes(workbench: Workbench, compute: Bound[Any, Any], dataset: Dataset, settings: object) -> Expected:
     """Return how long a question takes on a dataset, from those before it and what else the machine does."""
     step = compute.declared.question.name
-    earlier = running_work.earlier(workbench, step)
-    return expected(step, settings, dataset.finished_rows, earlier, running_work.busy())
+    return expected(step, settings, dataset.finished_rows, workbench.earlier_runs(step), running_work.busy())
 
 
 def _place(question: LongQuestion[Settings, Result]) -> str:

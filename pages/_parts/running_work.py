@@ -13,12 +13,10 @@ import streamlit as st
 from pages._frame import link
 from pages._frame.errors import LONGEST_MESSAGE, guard, refused
 from pages._frame.visit import AppState
-from workprof.answers.how_long import EarlierRun
 from workprof.background import Tasks, TaskView
 from workprof.core.units import format_duration
 from workprof.core.words import counted, markdown_text
 from workprof.jobs import JobView
-from workprof.workbench import Workbench
 
 Result = TypeVar("Result")
 
@@ -155,12 +153,3 @@ def _running_task(tasks: Tasks[Any], key: str, what: str) -> None:
 def busy() -> float:
     """Return how many processes want each core of this machine, at least 1."""
     return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) if hasattr(os, "getloadavg") else 1.0
-
-
-def earlier(workbench: Workbench, step: str) -> tuple[EarlierRun, ...]:
-    """Return the kept computations of a step with the rows of their datasets, newest first."""
-    rows = {entry.hash: entry.finished_rows for entry in workbench.datasets()}
-    runs = ((about.key.partition(":")[0], about) for about in workbench.runs() if about.step == step)
-    return tuple(
-        EarlierRun(dataset, rows[dataset], about.settings, about.seconds) for dataset, about in runs if dataset in rows
-    )

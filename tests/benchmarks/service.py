@@ -39,7 +39,7 @@ from workprof import Workbench, from_environment
 from workprof.answers.forecasts import (forecast_document)
 from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.forecasts.forecaster import ForecasterSettings
-from workprof.forecasts.one_job import job_forecast
+from workprof.forecasts.one_job import every_job
 workbench = Workbench(from_environment())
 settings = workbench.forecaster.resolved("pai_sample", ForecasterSettings())
 loaded = workbench.loaded_forecaster("pai_sample", settings)
@@ -52,7 +52,7 @@ def predict(job: dict):
     table = pd.DataFrame([{name: job.get(name) for name in (*SUBMIT_FIELDS, "submit_time_s")}])
     with lock:
         said = loaded.forecast(table)
-    return forecast_document(job_forecast(said, 0, None), names)
+    return forecast_document(every_job(said)[0], names)
 
 @app.get("/readyz")
 def ready():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.golden.answers import KEPT, REPORT, answer
 from tests.golden.commands import ASKED, fill
+from tests.golden.schemas import FILE, made
 
 
 def main(names):
@@ -19,6 +20,7 @@ def main(names):
         for name in names or (*ASKED, REPORT):
             (KEPT / f"{name}.txt").write_text(answer(Path(folder), name), encoding="utf-8")
             print(name, flush=True)
+    FILE.write_text(made(), encoding="utf-8")
 
 
 if __name__ == "__main__":

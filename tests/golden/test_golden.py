@@ -4,6 +4,7 @@ import pytest
 
 from tests.golden.answers import KEPT, REPORT, answer
 from tests.golden.commands import ASKED, NOT_KEPT, every_command, fill
+from tests.golden.schemas import FILE, made
 from tests.made_once import made_once
 
 MOST_BYTES = 600_000
@@ -51,3 +52,9 @@ def _beginnings():
 def test_no_file_is_left_over_and_all_are_small():
     assert {path.stem for path in KEPT.iterdir()} == {*ASKED, REPORT}
     assert sum(path.stat().st_size for path in KEPT.iterdir()) <= MOST_BYTES
+
+
+def test_the_service_describes_the_answers_that_are_kept():
+    assert FILE.read_text(encoding="utf-8") == made(), (
+        "run python -m tests.golden with a name, or write the schemas alone"
+    )

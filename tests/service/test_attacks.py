@@ -1,5 +1,6 @@
 """What a careless or hostile client sends: a short answer at once, and everybody else is answered meanwhile."""
 
+import asyncio
 import contextlib
 import json
 import shutil
@@ -18,6 +19,7 @@ from tests.service.conftest import until_ready
 from tests.service.running import free_port, serving, start
 from workprof.core.text import near
 from workprof.formats import rules_of
+from workprof.service.app import LONG_S, Threads
 from workprof.service.jobs import MOST_PROBLEMS, BadFields, FieldReader, number_of
 from workprof.service.prediction import Batches, TooMany
 from workprof.service.server import END_WITHIN_S, HEAD_WITHIN_S
@@ -355,3 +357,22 @@ def test_who_comes_when_too_many_wait_is_told_how_long_those_take():
         batches.predict(None, [{}]).send(None)
     assert told.value.wait_s == 50
     batches.close()
+
+
+def test_long_questions_hold_up_no_short_one():
+    threads, go = Threads(), threading.Event()
+
+    async def asked():
+        long = [asyncio.create_task(threads.heavy(go.wait, takes_s=LONG_S + 1)) for _ in range(3)]
+        await asyncio.sleep(0)
+        told = [await asyncio.wait_for(threads.heavy(lambda: 7, takes_s=takes_s), 5) for takes_s in (0.0, LONG_S)]
+        assert told == [7, 7]
+        assert not any(one.done() for one in long)
+        go.set()
+        assert await asyncio.gather(*long) == [True] * 3
+
+    try:
+        asyncio.run(asked())
+    finally:
+        go.set()
+        threads.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,27 +48,36 @@ class JobForecast:
 
 def job_forecasts(loaded: LoadedForecaster, jobs: pd.DataFrame, explained: int) -> Iterator[JobForecast]:
     """Yield what is said of each job, the first `explained` with SHAP values."""
-    forecasts = loaded.forecast(jobs)
-    for row in range(len(jobs)):
-        yield job_forecast(forecasts, row, loaded.explain(jobs.iloc[[row]]) if row < explained else None)
+    for row, said in enumerate(every_job(loaded.forecast(jobs))):
+        yield replace(said, explanation=loaded.explain(jobs.iloc[[row]])) if row < explained else said
 
 
-def job_forecast(forecasts: Forecasts, row: int, explanation: JobExplanation | None) -> JobForecast:
-    """One row of the forecasts."""
+def every_job(forecasts: Forecasts) -> list[JobForecast]:
+    """What is said of each job, without reasons."""
     profiles = forecasts.profiles
-    top = zip(profiles.top[row], profiles.top_probability[row], strict=True)
-    return JobForecast(
-        profile=int(profiles.profile[row]),
-        probability=float(profiles.probability[row]),
-        top=tuple((int(profile), float(probability)) for profile, probability in top),
-        abstained=bool(profiles.abstained[row]),
-        reason=profiles.reason_text(row),
-        needs={target: _need(result, row) for target, result in forecasts.estimates.items()},
-        explanation=explanation,
+    needs = {target: _needs(result) for target, result in forecasts.estimates.items()}
+    rows = zip(
+        profiles.profile.tolist(),
+        profiles.probability.tolist(),
+        profiles.top.tolist(),
+        profiles.top_probability.tolist(),
+        profiles.abstained.tolist(),
+        strict=True,
     )
+    return [
+        JobForecast(
+            profile,
+            probability,
+            tuple(zip(top, top_probability, strict=True)),
+            abstained,
+            profiles.reason_text(row),
+            {target: own[row] for target, own in needs.items()},
+            None,
+        )
+        for row, (profile, probability, top, top_probability, abstained) in enumerate(rows)
+    ]
 
 
-def _need(result: Estimates, row: int) -> Need:
-    low, middle, high = result.quantiles[row, SHOWN].tolist()
-    ends = float(result.low[row]), float(result.high[row])
-    return Need(float(result.point[row]), low, middle, high, *ends, result.predictor)
+def _needs(result: Estimates) -> list[Need]:
+    columns = np.column_stack([result.point, result.quantiles[:, SHOWN], result.low, result.high]).tolist()
+    return [Need(point, p10, p50, p90, low, high, result.predictor) for point, p10, p50, p90, low, high in columns]

@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from workprof.answers import told
 from workprof.answers.decisions import decision_document
+from workprof.answers.how_long import expected
 from workprof.answers.profiles import fit_answer
 from workprof.answers.verdict import sentence, why
 from workprof.core.answer import to_json as answer_json
@@ -36,9 +37,9 @@ from workprof.service.guard import PROBLEM, ROLE, TRUSTED, Doors, Guard, Limits,
 from workprof.service.jobs import BadFields, FieldProblem, Job
 from workprof.service.metrics import CONTENT_TYPE_LATEST, Metrics
 from workprof.service.models import EXAMPLE_JOB, EXAMPLE_RUN
-from workprof.service.openapi import Operation, document_of as openapi_of
+from workprof.service.openapi import REF, Operation, document_of as openapi_of
 from workprof.service.prediction import Batches, TooMany, learned_of
-from workprof.service.questions import parameters_of, settings_from
+from workprof.service.questions import answer_schema, kept_schemas, parameters_of, settings_from
 from workprof.service.state import FORECASTER, LONGEST_NAME, SIZES, NotReady, Sized, State
 from workprof.workbench.declared import DECLARED
 
@@ -48,10 +49,10 @@ OF_OTHERS = ("nodes.", "phases.")
 """Beginnings of the questions about something else than jobs, which name their dataset."""
 LARGE_BODY = 65_536
 """Bytes; a larger one is read in a thread of its own."""
-QUICK, HEAVY, MOST_HEAVY = 4, 2, 32
-"""Threads for what takes milliseconds, for what is computed, and how much of that may wait."""
-HEAVY_S = 2.0
-"""What a computation takes before any was measured."""
+QUICK, SHORT, LONG, MOST_HEAVY = 4, 2, 1, 32
+"""Threads for what takes milliseconds, for short computations and for long ones, and how many of either may wait."""
+LONG_S = 10.0
+"""What is expected to take more waits for the threads of long ones, so that it holds up nothing short."""
 CLOSE_S = 1.0
 """What an end waits for each thing that is still going on."""
 BUSY_S = 2.0
@@ -60,6 +61,13 @@ BUSY_S = 2.0
 
 HEADERS = {"Model-Version": "The saved result, as in `workprof runs`.", "Model-Trained": "When it was computed, UTC."}
 """Of the answer to a question, whose document is that of its command."""
+
+
+PROFILES = kept_schemas()["profiles.fit"]["properties"] | {
+    "names": {"type": "array", "items": {"type": "string"}},
+    "model": {"$ref": REF.format(model=models.Learned.__name__)},
+}
+"""Of the profiles of the default clustering, with their names and what they rest on."""
 
 
 class Json(Response):
@@ -123,30 +131,20 @@ def size_of(job: Job, sized: Sized) -> dict[str, Any]:
     }
 
 
-class Threads:
-    """Where work is done beside the event loop: a few threads for look-ups, others for what is computed."""
+class Lane:
+    """Threads for computations of one kind, how many wait for them, and what one took of late."""
 
-    def __init__(self) -> None:
-        self._quick = ThreadPoolExecutor(QUICK, "quick")
-        self._heavy = ThreadPoolExecutor(HEAVY, "heavy")
-        self._waiting, self._usual_s = 0, HEAVY_S
+    def __init__(self, name: str, n_threads: int, usual_s: float) -> None:
+        self.pool = ThreadPoolExecutor(n_threads, name)
+        self._n_threads, self._waiting, self._usual_s = n_threads, 0, usual_s
 
-    def close(self) -> None:
-        """Begin nothing more."""
-        for pool in (self._quick, self._heavy):
-            pool.shutdown(wait=False, cancel_futures=True)
-
-    async def quick(self, work: Callable[..., T], *args: Any) -> T:
-        """What takes milliseconds."""
-        return await asyncio.get_running_loop().run_in_executor(self._quick, functools.partial(work, *args))
-
-    async def heavy(self, work: Callable[..., T], *args: Any) -> T:
-        """What is computed; raises TooMany where too much waits for that."""
+    async def run(self, work: Callable[[], T]) -> T:
+        """The result; raises TooMany where too much waits."""
         if self._waiting >= MOST_HEAVY:
-            raise TooMany("questions", self._waiting * self._usual_s / HEAVY)
+            raise TooMany("questions", self._waiting * self._usual_s / self._n_threads)
         loop = asyncio.get_running_loop()
         self._waiting += 1
-        future = self._heavy.submit(self._measured, functools.partial(work, *args))
+        future = self.pool.submit(self._measured, work)
         future.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._done))
         return await asyncio.wrap_future(future)
 
@@ -183,6 +181,28 @@ class States:
             one.close(within_s)
 
 
+class Threads:
+    """Where work is done beside the event loop: a few threads for look-ups, others for what is computed."""
+
+    def __init__(self) -> None:
+        self._quick = ThreadPoolExecutor(QUICK, "quick")
+        self._short, self._long = Lane("short", SHORT, LONG_S / 4), Lane("long", LONG, LONG_S)
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        for pool in (self._quick, self._short.pool, self._long.pool):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    async def quick(self, work: Callable[..., T], *args: Any) -> T:
+        """What takes milliseconds."""
+        return await asyncio.get_running_loop().run_in_executor(self._quick, functools.partial(work, *args))
+
+    async def heavy(self, work: Callable[..., T], *args: Any, takes_s: float = 0.0) -> T:
+        """What is computed, in about so many seconds; raises TooMany where too much waits for that."""
+        lane = self._long if takes_s > LONG_S else self._short
+        return await lane.run(functools.partial(work, *args))
+
+
 class Routes:
     """What is answered under each path."""
 
@@ -217,9 +237,8 @@ class Routes:
             result = await self._threads.heavy(model.explain, jobs)
         else:
             result = await self._batches.predict(model, jobs)
-        learned = asdict(model.learned)
-        several = {"dataset": model.learned.dataset, "model": learned, "predictions": result}
-        return Json(result[0] | {"model": learned} if single else several)
+        several = {"dataset": model.learned.dataset, "model": model.told, "predictions": result}
+        return Json(result[0] | {"model": model.told} if single else several)
 
     async def size(self, request: Request) -> Response:
         """Say what memory to request: first attempt, retries, kills in the next 1,000 runs and why."""
@@ -305,15 +324,23 @@ class Routes:
                 headers = {"Model-Version": learned.version, "Model-Trained": learned.trained}
                 return Json(to_json(told.document_of(question, result)), headers=headers)
 
-            def kept() -> Response | None:
+            def kept() -> Response | float:
+                """What is kept, else the seconds that it takes to make it."""
                 chosen = name or state.hash_of("")
-                return told_of(chosen, asked.cached(chosen, settings).result)
+                return told_of(chosen, asked.cached(chosen, settings).result) or takes_s(chosen)
+
+            def takes_s(chosen: str) -> float:
+                rows, earlier = bench.dataset(chosen).finished_rows, bench.earlier_runs(question.step.name)
+                return expected(question.step.name, settings, rows, earlier).seconds
 
             def found() -> Response | None:
                 chosen = name or state.hash_of("")
                 return told_of(chosen, asked(chosen, settings))
 
-            return await self._threads.quick(kept) or await self._threads.heavy(found) or Json({})
+            told_or_s = await self._threads.quick(kept)
+            if isinstance(told_or_s, Response):
+                return told_or_s
+            return await self._threads.heavy(found, takes_s=told_or_s) or Json({})
 
         return endpoint
 
@@ -358,7 +385,7 @@ class Routes:
                 at("/v1/size", self.size, models.SizeList, models.OneSize, **took(models.SizeBody, jobs)),
                 at("/v1/observations", self.observe, models.Receipt, **took(models.ObserveBody, runs, 507)),
                 at("/v1/observations", self.observed, models.Observed, **about()),
-                at("/v1/profiles", self.profiles, models.Profiles, **about()),
+                at("/v1/profiles", self.profiles, schema={"type": "object", "properties": PROFILES}, **about()),
                 at("/v1/questions", self.listed, models.Listed, several=True),
                 at("/healthz", self.healthy, models.Status, open=True),
                 at("/readyz", self.ready, models.Status, open=True, refusals=(503,)),
@@ -368,7 +395,7 @@ class Routes:
         for one in self.questions:
             more: dict[str, Any] = {"parameters": parameters_of(one), "refusals": (*asked, 507), "name": one.call}
             more["headers"] = HEADERS
-            told_as = Operation(f"/v1/questions/{one.name}", "get", one.title, (models.Answered,), **more)
+            told_as = Operation(f"/v1/questions/{one.name}", "get", one.title, schema=answer_schema(one), **more)
             result[told_as] = self.endpoint_of(one)
         return result
 

@@ -27,6 +27,7 @@ _NUMBER = [
     {"type": "string", "maxLength": 60, "description": "Its digits, with a unit where the trace has one: 64G."},
     {"type": "null"},
 ]
+AnyValue: TypeAlias = Annotated[JsonValue, WithJsonSchema({"description": "Any value."})]
 Dataset: TypeAlias = Annotated[
     str, Field(max_length=LONGEST_NAME, description="Name, or 8 characters of the hash; '' = the usual one.")
 ]
@@ -209,7 +210,7 @@ class Receipt(BaseModel):
     repeated: int
     different: list[str]
     total: int
-    drift: dict[str, JsonValue] | None
+    drift: dict[str, AnyValue] | None
 
 
 class Observed(BaseModel):
@@ -217,18 +218,7 @@ class Observed(BaseModel):
 
     total: int
     waiting_bytes: int
-    drift: dict[str, JsonValue] | None
-
-
-class Profiles(BaseModel):
-    """The job profiles of the default clustering, with its scores."""
-
-    model_config = ConfigDict(extra="allow")
-    model: Learned
-    names: list[str]
-    profiles: list[dict[str, JsonValue]]
-    n_clusters: int
-    n_outliers: int
+    drift: dict[str, AnyValue] | None
 
 
 class Listed(BaseModel):
@@ -237,12 +227,6 @@ class Listed(BaseModel):
     name: str
     title: str
     settings: list[str]
-
-
-class Answered(BaseModel):
-    """The JSON of the question's command."""
-
-    model_config = ConfigDict(extra="allow")
 
 
 class Status(BaseModel):
@@ -255,7 +239,7 @@ class FieldError(BaseModel):
     """A field that cannot be used."""
 
     field: str
-    value: JsonValue
+    value: AnyValue
     allowed: list[str | bool] | str
     job: int | None = None
 

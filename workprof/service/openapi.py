@@ -35,7 +35,8 @@ class Operation:
     path: str
     method: str
     words: str
-    answers: tuple[type[BaseModel], ...] = ()  # () = a text
+    answers: tuple[type[BaseModel], ...] = ()  # () = a text, unless `schema` says what
+    schema: Mapping[str, Any] | None = None  # of an answer that is no model
     several: bool = False  # a list of them
     body: type[BaseModel] | None = None
     examples: Sequence[Mapping[str, Any]] = ()
@@ -45,15 +46,26 @@ class Operation:
     name: str = ""  # for a client; '' = of the path
     headers: Mapping[str, str] = field(default_factory=dict)  # of the answer: name -> words
 
+    @property
+    def answer_name(self) -> str:
+        """What a client calls an answer that is no model."""
+        return f"{''.join(part.capitalize() for part in self.called.split('_'))}Answer"
+
+    @property
+    def called(self) -> str:
+        """The operation, for a client."""
+        return self.name or f"{self.method}_{self.path.rpartition('/')[2]}"
+
     def document(self, *, token: bool) -> dict[str, Any]:
         """The operation in OpenAPI."""
         kinds = [{"$ref": REF.format(model=one.__name__)} for one in self.answers]
+        kinds += [{"$ref": REF.format(model=self.answer_name)}] if self.schema is not None else []
         schema: dict[str, Any] = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
         schema = {"type": "array", "items": schema} if self.several else schema
         shown = {"application/json": {"schema": schema}} if kinds else {"text/plain": {"schema": {"type": "string"}}}
         statuses = sorted({*OF_ALL, *self.refusals, *(() if self.open or not token else (401,))})
         told: dict[str, Any] = {
-            "operationId": self.name or f"{self.method}_{self.path.rpartition('/')[2]}",
+            "operationId": self.called,
             "summary": self.words,
             "responses": {"200": {"description": "The answer.", "content": shown}}
             | {str(status): _refusal(status) for status in statuses},
@@ -86,6 +98,7 @@ def document_of(operations: Sequence[Operation], *, token: bool) -> dict[str, An
     given = [*dict.fromkeys(kind for one in operations for kind in one.answers), Problem]
     modes: list[tuple[Any, Any]] = [*((one, "validation") for one in taken), *((one, "serialization") for one in given)]
     _, schemas = models_json_schema(modes, ref_template=REF)
+    every = schemas["$defs"] | {one.answer_name: one.schema for one in operations if one.schema is not None}
     paths: dict[str, Any] = {}
     for one in operations:
         paths.setdefault(one.path, {})[one.method] = one.document(token=token)
@@ -98,7 +111,7 @@ def document_of(operations: Sequence[Operation], *, token: bool) -> dict[str, An
         },
         "paths": paths,
         "components": {
-            "schemas": dict(sorted(schemas["$defs"].items())),
+            "schemas": dict(sorted(every.items())),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{"token": []}] if token else [],

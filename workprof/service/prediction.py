@@ -4,19 +4,20 @@ Many jobs at once cost little more than a single one, so the service keeps up wi
 """
 
 import asyncio
+import functools
 import gc
 import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from workprof.answers.forecasts import forecast_document
 from workprof.core.records import digest
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
-from workprof.forecasts.one_job import job_forecast, job_forecasts
+from workprof.forecasts.one_job import every_job, job_forecasts
 from workprof.forecasts.served import ServedForecaster
 from workprof.service.jobs import FieldReader, Job, table_of
 from workprof.workbench import Workbench
@@ -70,8 +71,12 @@ class Model:
 
     def predict(self, jobs: Sequence[Job]) -> Predictions:
         """The JSON of each job."""
-        forecasts = self.served.forecast(jobs)
-        return [forecast_document(job_forecast(forecasts, row, None), self.names) for row in range(len(jobs))]
+        return [forecast_document(one, self.names) for one in every_job(self.served.forecast(jobs))]
+
+    @functools.cached_property
+    def told(self) -> dict[str, Any]:
+        """What every answer says of the model."""
+        return asdict(self.learned)
 
     def explain(self, jobs: Sequence[Job]) -> Predictions:
         """The same with SHAP values."""

@@ -1,14 +1,62 @@
 """Declared questions over HTTP: their settings from a query, and as parameters of OpenAPI."""
 
-from collections.abc import Mapping
-from typing import Any
+import functools
+import json
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
+
+from workprof.answers.told import TOLD
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, by_name, leaves, put, read
 from workprof.core.question import Question
 from workprof.core.records import to_json
 from workprof.service.jobs import BadFields, FieldProblem
 from workprof.service.state import LONGEST_NAME
+
+ANY: Mapping[str, Any] = {"description": "Any value."}
+PLAIN = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
+
+
+@functools.cache
+def kept_schemas() -> dict[str, Any]:
+    """Question -> JSON schema of the document that tells its answer (made by `python -m tests.golden`)."""
+    made: dict[str, Any] = json.loads((Path(__file__).parent / "answers.json").read_text(encoding="utf-8"))
+    return made
+
+
+def answer_schema(question: Question[Any, Any]) -> Mapping[str, Any]:
+    """JSON schema of a question's document: of the answer that tells it, else of the fields of its record."""
+    if question.name in TOLD:
+        schema: Mapping[str, Any] = kept_schemas()[question.name]
+        return schema
+    return _schema_of(question.result)
+
+
+def _schema_of(hint: Any, above: tuple[Any, ...] = ()) -> Mapping[str, Any]:
+    """JSON schema of what `records.to_json` makes of a value of this type, within records of the types `above`."""
+    origin, parts = get_origin(hint), [one for one in get_args(hint) if one is not ...]
+    if hint is float:
+        return {"type": ["number", "null"]}
+    if hint in PLAIN:
+        return {"type": PLAIN[hint]}
+    if is_dataclass(hint) and isinstance(hint, type) and hint not in above:
+        fields = get_type_hints(hint).items()
+        return {"type": "object", "properties": {name: _schema_of(one, (*above, hint)) for name, one in fields}}
+    if origin is np.ndarray:
+        return {"type": "array", "items": {"description": "A value, or a list of them."}}
+    inside = [_schema_of(one, above) for one in parts] if isinstance(origin, type) else []
+    if origin in (Union, types.UnionType):
+        return {"anyOf": [_schema_of(one, above) for one in parts]}
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": inside[1]}
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return {"type": "array", "items": inside[0] if len(inside) == 1 else {"anyOf": inside} if inside else ANY}
+    return ANY
 
 
 def settings_from(question: Question[Any, Any], given: Mapping[str, Any]) -> Any:
