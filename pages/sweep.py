@@ -12,7 +12,7 @@ from pages._frame.errors import guard, refused
 from pages._frame.visit import Visit
 from pages._parts import controls, figures, forms, running_work, tabs
 from pages._sweep import views
-from workprof.answers.how_long import Expected, computed_words, expected_sweep, part_sentence, sweep_words
+from workprof.answers.how_long import Expected, computed_words, earlier_runs, expected_sweep, part_sentence, sweep_words
 from workprof.answers.profiles import PUBLISHED
 from workprof.answers.sweep import chosen_sentence, place, standing_words
 from workprof.core.units import format_duration
@@ -82,7 +82,7 @@ def _small(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
 
 
 def _takes(visit: Visit, dataset: Dataset, settings: SweepSettings) -> Expected:
-    earlier = visit.workbench.earlier_runs(GROUP.name)
+    earlier = earlier_runs(visit.workbench.datasets(), visit.workbench.runs(), GROUP.name)
     return expected_sweep(settings, dataset.finished_rows, earlier, running_work.busy())
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from pages._frame.errors import lacking
 from pages._frame.visit import Visit
 from pages._parts import running_work
-from workprof.answers.how_long import Expected, expected, part_sentence
+from workprof.answers.how_long import Expected, earlier_runs, expected, part_sentence
 from workprof.core.errors import NotEnoughData
 from workprof.jobs import JobView
 from workprof.store.reports import Dataset
@@ -116,7 +116,13 @@ def _takes(visit: Visit, dataset: Dataset, question: LongQuestion[Settings, Resu
 def takes(workbench: Workbench, compute: Bound[Any, Any], dataset: Dataset, settings: object) -> Expected:
     """Return how long a question takes on a dataset, from those before it and what else the machine does."""
     step = compute.declared.question.name
-    return expected(step, settings, dataset.finished_rows, workbench.earlier_runs(step), running_work.busy())
+    return expected(
+        step,
+        settings,
+        dataset.finished_rows,
+        earlier_runs(workbench.datasets(), workbench.runs(), step),
+        running_work.busy(),
+    )
 
 
 def _place(question: LongQuestion[Settings, Result]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pages._frame.visit import Visit
 from pages._parts import long_question
-from workprof.answers.how_long import expected_sweep
+from workprof.answers.how_long import earlier_runs, expected_sweep
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.progress import Progress
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
@@ -67,7 +67,7 @@ def _prepare(workbench: Workbench, dataset: Dataset, longest_s: float, progress:
 
 def _seconds(workbench: Workbench, dataset: Dataset, name: str) -> float:
     if name == SWEEP:
-        earlier = workbench.earlier_runs(GROUP.name)
+        earlier = earlier_runs(workbench.datasets(), workbench.runs(), GROUP.name)
         return expected_sweep(SweepSettings(), dataset.finished_rows, earlier).seconds
     compute: Any = getattr(workbench, name)
     return long_question.takes(workbench, compute, dataset, compute.resolved(dataset.hash)).seconds

@@ -1,7 +1,7 @@
 """How long a computation will take: a guess from the amount of work, set right by what earlier ones took here."""
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -47,6 +47,13 @@ class EarlierRun:
     n_rows: int
     settings: Mapping[str, Any]
     seconds: float
+
+
+def earlier_runs(datasets: Iterable[Any], runs: Iterable[Any], step: str) -> tuple[EarlierRun, ...]:
+    """The kept computations of a step among `Workbench.runs()`, newest first, with the rows of their datasets."""
+    rows = {entry.hash: entry.finished_rows for entry in datasets}
+    own = ((about.key.partition(":")[0], about) for about in runs if about.step == step)
+    return tuple(EarlierRun(name, rows[name], about.settings, about.seconds) for name, about in own if name in rows)
 
 
 def part_sentence(part: str, button: str) -> str:

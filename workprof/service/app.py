@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from workprof.answers import told
 from workprof.answers.decisions import decision_document
-from workprof.answers.how_long import expected
+from workprof.answers.how_long import earlier_runs, expected
 from workprof.answers.profiles import fit_answer
 from workprof.answers.verdict import sentence, why
 from workprof.core.answer import to_json as answer_json
@@ -330,7 +330,10 @@ class Routes:
                 return told_of(chosen, asked.cached(chosen, settings).result) or takes_s(chosen)
 
             def takes_s(chosen: str) -> float:
-                rows, earlier = bench.dataset(chosen).finished_rows, bench.earlier_runs(question.step.name)
+                rows, earlier = (
+                    bench.dataset(chosen).finished_rows,
+                    earlier_runs(bench.datasets(), bench.runs(), question.step.name),
+                )
                 return expected(question.step.name, settings, rows, earlier).seconds
 
             def found() -> Response | None:

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from workprof.answers.how_long import EarlierRun
 from workprof.cache import CachedEntry
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, differences, write
@@ -122,16 +121,6 @@ def fit_words(fit: ProfileSettings, usual: ProfileSettings | None) -> tuple[str,
 
 class RunQuestions(ForecastQuestions):
     """The questions of the Runs page and of `workprof runs`."""
-
-    def earlier_runs(self, step: str) -> tuple[EarlierRun, ...]:
-        """The kept computations of a step with the rows of their datasets, newest first."""
-        rows = {entry.hash: entry.finished_rows for entry in self.datasets()}
-        runs = ((about.key.partition(":")[0], about) for about in self.runs() if about.step == step)
-        return tuple(
-            EarlierRun(dataset, rows[dataset], about.settings, about.seconds)
-            for dataset, about in runs
-            if dataset in rows
-        )
 
     def stored_runs(self, beginning: str = "") -> tuple[StoredRun, ...]:
         """Every kept computation whose name begins so, newest first."""
