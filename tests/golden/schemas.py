@@ -14,6 +14,8 @@ from workprof.workbench.declared import DECLARED
 
 FILE = Path(told.__file__).parents[1] / "service" / "answers.json"
 COMMANDS = {
+    "memory.changes": ("changes",),
+    "profiles.classifier_alternatives": ("classify-compare",),
     "profiles.classifier_evaluation": ("classify-evaluate",),
     "profiles.explain_all": ("classify-explain",),
     "profiles.estimate_evaluation": ("estimate-evaluate",),

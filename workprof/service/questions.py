@@ -32,7 +32,8 @@ def kept_schemas() -> dict[str, Any]:
 def answer_schema(question: Question[Any, Any]) -> Mapping[str, Any]:
     """JSON schema of a question's document: of the answer that tells it, else of the fields of its record."""
     if question.name in TOLD:
-        schema: Mapping[str, Any] = kept_schemas()[question.name]
+        told = {"type": "object", "properties": {"sentence": {"type": "string"}}}
+        schema: Mapping[str, Any] = kept_schemas().get(question.name, told)
         return schema
     return _schema_of(question.result)
 
