@@ -1,6 +1,7 @@
 """The wheel works in a clean environment, from any folder: app, pages and sample are inside."""
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -43,9 +44,19 @@ def test_the_wheel_holds_the_dashboard_and_the_sample(wheel):
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests")]
 
 
+def pythons():
+    """Return this Python, and a 3.13 where one is installed, by name or by pyenv."""
+    named = [Path(one) for one in [shutil.which("python3.13")] if one]
+    found = [*named, *sorted(Path.home().glob(".pyenv/versions/3.13*/bin/python3.13"))]
+    asked = ((one, subprocess.run([one, "-m", "venv", "--help"], capture_output=True, check=False)) for one in found)
+    works = [str(one) for one, done in asked if done.returncode == 0]
+    return [sys.executable, *works[:1]]
+
+
 @pytest.mark.soak
-def test_a_clean_environment_opens_every_page(wheel, environment, tmp_path):
-    run(sys.executable, "-m", "venv", tmp_path / "venv", cwd=tmp_path, **environment)
+@pytest.mark.parametrize("base", pythons(), ids=lambda path: Path(path).name)
+def test_a_clean_environment_opens_every_page(base, wheel, environment, tmp_path):
+    run(base, "-m", "venv", tmp_path / "venv", cwd=tmp_path, **environment)
     python = tmp_path / "venv" / "bin" / "python"
     constraints = ROOT / ".ci" / "constraints.txt"
     run(python, "-m", "pip", "install", "--quiet", "-c", constraints, wheel, cwd=tmp_path, **environment)  # no extra
@@ -57,6 +68,9 @@ def test_a_clean_environment_opens_every_page(wheel, environment, tmp_path):
     assert checked.stderr.count("ok ") >= 3
     assert "FAILED" not in checked.stderr
     assert list(elsewhere.iterdir()) == []
+    sizes = run(command, "size", ROOT / "data" / "sample" / "pai_sample.parquet", cwd=elsewhere, **environment).stdout
+    assert sizes.count("\n") > 100
+    assert "save" in run(command, "memory", "plan", "pai_sample", cwd=elsewhere, **environment).stdout
 
 
 USER = """\
