@@ -1,7 +1,5 @@
 """Other classifiers beside the one in use, and what they say as rules."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

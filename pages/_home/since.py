@@ -1,7 +1,5 @@
 """Since last week: the last full period against the one before, each line a link to what it is about."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import streamlit as st

@@ -4,8 +4,6 @@ An ASGI application around Streamlit's own, so that documents, sessions, uploads
 passes is told to the pages in a header that the gate alone can sign.
 """
 
-from __future__ import annotations
-
 import html
 import os
 import time

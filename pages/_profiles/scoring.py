@@ -1,7 +1,5 @@
 """A cut of a kept tree is shown before it is scored: its scores are computed meanwhile, those of the last cut only."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What is said of other classifiers beside the boosted trees, and their rules as text."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from workprof.answers.classifier import ACCURACY, MACRO, SPLIT_WORDS, profile_word

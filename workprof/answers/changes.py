@@ -1,7 +1,5 @@
 """What changed since the last week or month, and what advice saved in fact: in words and tables."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The people of a home and what they did: in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

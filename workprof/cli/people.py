@@ -1,7 +1,5 @@
 """Commands on people: who may come in, and what they did."""
 
-from __future__ import annotations
-
 import getpass
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who may do what: three roles, the deeds that change a home, and who acts now."""
 
-from __future__ import annotations
-
 import contextlib
 import contextvars
 import getpass

@@ -1,7 +1,5 @@
 """The audit log of a home: who did what, when, through which door; appended only, bounded, without secrets."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

@@ -1,7 +1,5 @@
 """Who somebody is that comes through a door: by a proxy that vouches for them, or by name and password."""
 
-from __future__ import annotations
-
 import base64
 import ipaddress
 import math

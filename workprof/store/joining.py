@@ -1,7 +1,5 @@
 """Several files of one kind as one dataset: a run that a later file tells of again stands there once, as told last."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The people of a home: names, roles and hashed passwords in a file of its own, failures slowed, sessions signed."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

@@ -292,8 +292,7 @@ class MemoryQuestions(ProfileQuestions):
                 rows are, each from its decision on.
             progress: told where the verdict is computed first.
 
-        Raises:
-            SettingsError: where nothing was accepted and no moment is given, or it cannot be read.
+        Raises SettingsError where nothing was accepted and no moment is given, or it cannot be read.
         """
         entry = self._jobs_of(dataset)
         whole, text = split(entry.hash)

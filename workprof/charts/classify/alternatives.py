@@ -1,7 +1,5 @@
 """Other classifiers beside the boosted trees: macro F1 of each, and of each fold."""
 
-from __future__ import annotations
-
 from workprof.answers.alternatives import METHOD_WORDS, alternatives_answer
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of
