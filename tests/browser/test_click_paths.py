@@ -15,6 +15,7 @@ from tests.browser.conftest import PATIENCE_MS, ROOT, SAMPLE, running_server
 from tests.shared_data import FOLDER, PAI_SAMPLE
 from workprof.core.settings import from_environment
 from workprof.nodes.selection import RankSettings
+from workprof.phases.matching import MatchRunSettings
 from workprof.workbench import Workbench
 
 MOST_CLICKS = 2
@@ -63,7 +64,8 @@ def computed(tmp_path_factory):
         patch.setenv("WORKPROF_HOME", str(folder / "home"))
         with Workbench(from_environment()) as workbench:
             workbench.node_ranking(workbench.ingest([NODES]).hash, RankSettings())
-            workbench.ingest([COUNTERS])
+            counters = workbench.ingest([COUNTERS]).hash
+            workbench.match_run(counters, MatchRunSettings(workbench.phase_runs(counters).runs[0].name))
             for name, path in TRACES.items():
                 if path.is_file():
                     found[name] = workbench.ingest([path]).hash
