@@ -36,11 +36,11 @@ def starts(n, backfill):
     return start[0]
 starts(10, 1)
 took = []
-for _ in range(5):
+for _ in range(25):
     started = time.perf_counter()
     found = [starts({N_RUNS}, backfill) for backfill in (0, 1)]
     took.append(time.perf_counter() - started)
-seconds = sorted(took)[2]
+seconds = sorted(took)[12]
 told = {{"waited": [float((one - submit).sum()) for one in found]}}
 """
 )
