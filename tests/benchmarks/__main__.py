@@ -37,6 +37,7 @@ NAMES = (
     "page_warm_p95",
     "page_cold",
     "page_browser",
+    "page_refreshing",
     "service",
     "import_workprof",
 )

@@ -1,5 +1,6 @@
 """Roles: below a role every deed is refused by name, whoever calls; what was done stands in the audit log."""
 
+import contextvars
 import json
 import multiprocessing
 import shutil
@@ -10,7 +11,7 @@ import pytest
 from tests.command_line import run_here
 from tests.store.test_readonly_actions import ASKED, COMMANDS, WRITES, everything, made  # noqa: F401  a fixture
 from workprof.core.errors import NotAllowed, SettingsError, WorkprofError
-from workprof.core.roles import Actor, Role, acting
+from workprof.core.roles import Actor, Role, act_as
 from workprof.core.settings import from_environment
 from workprof.store import audit
 from workprof.store.audit import Audit
@@ -99,15 +100,16 @@ def test_a_role_never_grows(tmp_path):
 def test_what_was_done_is_noted_with_who_did_it(settings, write):
     path = write("a.csv", "job_name,duration_s\n" + "".join(f"j{i},{i + 1}\n" for i in range(50)))
     with TraceStore(settings) as store:
-        with acting(Actor("ann", "dashboard")):
-            store.ingest([path], IngestOptions())
-            store.ingest([path], IngestOptions())  # nothing changed
+        ann, bob = contextvars.copy_context(), contextvars.copy_context()
+        ann.run(act_as, Actor("ann", "dashboard"))
+        bob.run(act_as, Actor("bob\n{", "service"))
+        ann.run(store.ingest, [path], IngestOptions())
+        ann.run(store.ingest, [path], IngestOptions())  # nothing changed
         with pytest.raises(WorkprofError):
             store.rename("nothing", "b")
         store.rename("a", "b")
         store.save_scope("mine", "user=bob")
-        with acting(Actor("bob\n{", "service")):
-            store.remove("b")
+        bob.run(store.remove, "b")
         noted = store.audit()
     told = [(one.deed, one.what, one.door) for one in noted]
     assert told == [

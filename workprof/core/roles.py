@@ -1,10 +1,8 @@
 """Who may do what: three roles, the deeds that change a home, and who acts now."""
 
-import contextlib
 import contextvars
 import getpass
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -88,16 +86,6 @@ def actor() -> Actor:
 def act_as(who: Actor) -> None:
     """Name who acts in this thread from now on: for the audit log, never for what is allowed."""
     _acting.set(who)
-
-
-@contextlib.contextmanager
-def acting(who: Actor) -> Iterator[None]:
-    """Name who acts inside this context."""
-    token = _acting.set(who)
-    try:
-        yield
-    finally:
-        _acting.reset(token)
 
 
 def whoami() -> str:
