@@ -27,7 +27,8 @@ from tests.load.visitor import opened
 from workprof import Settings, Workbench
 from workprof.sources.source import Source
 
-VISITORS, ROUNDS, ROWS, THINK_S, BAR_S = 20, 4, int(os.environ.get("BENCH_ROWS", "20000")), 8.0, 1.0
+VISITORS, THINK_S, BAR_S = 20, 8.0, 1.0
+ROUNDS, ROWS = int(os.environ.get("BENCH_ROUNDS", "4")), int(os.environ.get("BENCH_ROWS", "20000"))
 MENU = ("Memory", "Home", "Data", "Durations", "Runs", "Help")
 REFRESHING = """
 import pathlib, sys, time

@@ -1,5 +1,6 @@
 """The gate in a real browser: the form, the page that was wanted, one's role, pseudonyms, and the way out."""
 
+import httpx
 import pandas as pd
 import pytest
 
@@ -67,3 +68,14 @@ def test_an_admin_sees_names_and_who_came_in(chromium, gated):
     assert NAMES[0] in found(sent)
     assert b"logged in" in sent
     context.close()
+
+
+@pytest.mark.parametrize(("proxy", "status"), [("10.0.0.5", 401), ("127.0.0.1", 200)])
+def test_the_peer_is_who_is_connected_whatever_is_forwarded(tmp_path, proxy, status):
+    with Workbench(Settings(home=tmp_path / "home", data=tmp_path)):
+        pass
+    claims = {"X-Remote-User": "ann", "X-Forwarded-For": "10.0.0.5", "X-Forwarded-Proto": "https"}
+    named = {"WORKPROF_PROXY_HEADER": "X-Remote-User", "WORKPROF_PROXY_FROM": proxy}
+    with running_server(tmp_path / "home", **named) as server:
+        assert httpx.get(server.url, headers=claims).status_code == status
+        assert httpx.get(server.url).status_code == 401
