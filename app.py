@@ -12,7 +12,6 @@ from pages._login.gate import Gate
 from pages._login.strangers import Strangers
 from workprof.core.errors import SettingsError
 from workprof.core.settings import frame_ancestors, from_environment
-from workprof.store.doors import proxy_of
 
 # An inline picture: a material icon or an emoji would be fetched from another machine.
 ICON = (
@@ -43,7 +42,5 @@ else:  # and loads it once as a module, before it listens
     ahead.load_pages()
     try:
         app = Strangers(Gate(ahead.Ahead(app), from_environment().home), frame_ancestors(os.environ))
-        if proxy_of(os.environ):
-            os.environ["FORWARDED_ALLOW_IPS"] = ""  # the peer is who is connected, not whom a header names
     except SettingsError as error:
         sys.exit(f"workprof: {error}")

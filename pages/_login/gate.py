@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from pages._login.strangers import POLICY_VIOLATION, from_own_page
 from workprof.core.errors import SettingsError
 from workprof.core.settings import switch
-from workprof.store.doors import login_hours, proxy_of
+from workprof.store.doors import FORWARDED, login_hours, proxy_of
 from workprof.store.users import Refused, User, Users, secret_of
 
 COOKIE, PERSON = "workprof_session", "x-workprof-person"
@@ -55,6 +55,11 @@ class Gate:
     def __init__(self, app: ASGIApp, home: Path) -> None:
         self._app, self._home = app, home
         self._proxy, self._hours = proxy_of(os.environ), login_hours(os.environ)
+        if self._proxy and os.environ.get(FORWARDED) != "":
+            raise SettingsError(
+                f"a proxy is named, and {FORWARDED} is not set to nothing, so a header could name the peer; start with "
+                f"`workprof serve`, or with {FORWARDED}= before the command"
+            )
         self._elsewhere = bool(switch(os.environ, "WORKPROF_LOGIN"))  # OpenID Connect: the pages ask for it
         self._users = Users(home)
 

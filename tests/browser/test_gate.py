@@ -6,6 +6,7 @@ import pytest
 
 from pages._frame.visit import VIEWERS
 from tests.browser.conftest import PATIENCE_MS, running_server
+from tests.browser.test_login import as_bytes
 from tests.store.test_pseudonyms import NAMES, found, trace
 from workprof.core.settings import Settings
 from workprof.store.reports import IngestOptions
@@ -37,7 +38,7 @@ def log_in(page, name, password=GOOD):
 def test_a_viewer_logs_in_sees_no_name_and_logs_out(chromium, gated):
     context = chromium.new_context()
     page, heard = context.new_page(), []
-    page.on("websocket", lambda socket: socket.on("framereceived", heard.append))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(as_bytes(frame))))
     page.goto(f"{gated.url}/data?ds=runs&data_tab=Preview")
     assert heard == []
     log_in(page, "vera", "wrong password")
@@ -46,7 +47,7 @@ def test_a_viewer_logs_in_sees_no_name_and_logs_out(chromium, gated):
     page.get_by_text("Logged in as vera, viewer").wait_for(timeout=PATIENCE_MS)
     assert "data_tab=Preview" in page.url
     page.get_by_text(VIEWERS.removesuffix(".")).first.wait_for(timeout=PATIENCE_MS)
-    sent = b"".join(one.encode() if isinstance(one, str) else one for one in heard)
+    sent = b"".join(heard)
     assert found(sent) == []
     assert b"user-" in sent
     page.get_by_text("Log out").click(timeout=PATIENCE_MS)
@@ -59,12 +60,12 @@ def test_a_viewer_logs_in_sees_no_name_and_logs_out(chromium, gated):
 def test_an_admin_sees_names_and_who_came_in(chromium, gated):
     context = chromium.new_context()
     page, heard = context.new_page(), []
-    page.on("websocket", lambda socket: socket.on("framereceived", heard.append))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(as_bytes(frame))))
     page.goto(f"{gated.url}/data?ds=runs&data_tab=Preview")
     log_in(page, "ann")
     page.get_by_text("Logged in as ann, admin").wait_for(timeout=PATIENCE_MS)
     page.get_by_text("Who did what").first.wait_for(timeout=PATIENCE_MS)
-    sent = b"".join(one.encode() if isinstance(one, str) else one for one in heard)
+    sent = b"".join(heard)
     assert NAMES[0] in found(sent)
     assert b"logged in" in sent
     context.close()
@@ -75,7 +76,7 @@ def test_the_peer_is_who_is_connected_whatever_is_forwarded(tmp_path, proxy, sta
     with Workbench(Settings(home=tmp_path / "home", data=tmp_path)):
         pass
     claims = {"X-Remote-User": "ann", "X-Forwarded-For": "10.0.0.5", "X-Forwarded-Proto": "https"}
-    named = {"WORKPROF_PROXY_HEADER": "X-Remote-User", "WORKPROF_PROXY_FROM": proxy}
+    named = {"WORKPROF_PROXY_HEADER": "X-Remote-User", "WORKPROF_PROXY_FROM": proxy, "FORWARDED_ALLOW_IPS": ""}
     with running_server(tmp_path / "home", **named) as server:
         assert httpx.get(server.url, headers=claims).status_code == status
         assert httpx.get(server.url).status_code == 401

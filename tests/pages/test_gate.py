@@ -90,6 +90,7 @@ def people(tmp_path_factory):
 def client(home, people, monkeypatch):
     """Return a function that makes a browser on another machine, before the gate of a home with two people."""
     shutil.copytree(people, home)
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")
     for name in (*PROXY, "WORKPROF_LOGIN", "WORKPROF_LOGIN_HOURS"):
         monkeypatch.delenv(name, raising=False)
 
@@ -267,3 +268,13 @@ def test_a_page_that_was_reached_past_the_gate_shows_nothing(app, loaded, home):
     (told,) = problems(test)
     assert "past the login" in told.replace("\\", "")
     assert not test.sidebar.selectbox
+
+
+@pytest.mark.parametrize("trusted", [None, "127.0.0.1", "*"])
+def test_a_server_that_believes_forwarded_addresses_names_no_proxy(client, monkeypatch, trusted):
+    client()
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS")
+    if trusted is not None:
+        monkeypatch.setenv("FORWARDED_ALLOW_IPS", trusted)
+    with pytest.raises(SettingsError, match="workprof serve"):
+        client("10.0.0.5", **PROXY)

@@ -27,7 +27,7 @@ from workprof.cli.console import Home, announce_home, opened, progress_line, set
 from workprof.core.errors import SettingsError, StepFailed, WorkprofError
 from workprof.core.settings import CHECKOUT, Settings, frame_ancestors
 from workprof.core.units import parse_size
-from workprof.store.doors import proxy_of, refuse_open_host
+from workprof.store.doors import FORWARDED, proxy_of, refuse_open_host
 from workprof.store.home import HANDED_OVER, hold
 from workprof.store.users import Users
 
@@ -222,6 +222,8 @@ def _server(
     environment = os.environ | {"WORKPROF_HOME": str(settings.home), "WORKPROF_DATA": str(settings.data)}
     if prepare:  # the sample is small: all of it is computed while the first page is read
         environment.setdefault("WORKPROF_AHEAD", PREPARED_S)
+    if proxy_of(environment):
+        environment[FORWARDED] = ""  # the peer is who is connected, not whom a header names
     if not login:  # a check has no browser to log in with
         environment["WORKPROF_LOGIN"] = "0"
     with hold(settings.home, readonly=settings.readonly) as lock:

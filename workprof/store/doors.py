@@ -11,6 +11,8 @@ from workprof.core.errors import SettingsError
 from workprof.core.settings import switch
 
 HEADER, FROM, HOURS = "WORKPROF_PROXY_HEADER", "WORKPROF_PROXY_FROM", "WORKPROF_LOGIN_HOURS"
+FORWARDED = "FORWARDED_ALLOW_IPS"
+"""Of uvicorn: whose X-Forwarded-For takes the place of the peer's address; it is read before the app is loaded."""
 DEFAULT_HOURS = 12.0
 LONGEST_NAME = 200
 _FIELD = re.compile(r"[A-Za-z0-9-]{1,60}")
