@@ -109,3 +109,19 @@ def test_a_class_that_a_kernel_takes_may_be_renamed(tmp_path):
     for name in ("Before", "After"):
         (tmp_path / "renamed.py").write_text(OF_A_RECORD.format(name=name))
         assert printed(tmp_path, "import renamed; renamed.main()") == ["3.0"]
+
+
+BARYCENTER = """
+import numpy as np
+from workprof.phases.typical import barycenter
+print(barycenter([np.arange(12.0).reshape(2, 6), np.ones((2, 5))], 1.0).sum())
+from tslearn.barycenters import softdtw
+print(sum(softdtw._njit_softdtw_func_from_distance_matrix.stats.cache_misses.values()))
+"""
+
+
+@pytest.mark.slow
+def test_what_tslearn_compiles_is_kept_for_later_processes(tmp_path):
+    first, second = (printed(tmp_path, BARYCENTER, NUMBA_CACHE_DIR=str(tmp_path / "kept")) for _ in range(2))
+    assert (first[1], second[1]) == ("1", "0")
+    assert first[0] == second[0]

@@ -4,16 +4,19 @@ The kernels release the lock and Python threads share them out. That is what num
 without their threading layer, which ends the process when two viewers start a computation at the same time.
 """
 
+import contextlib
 import hashlib
 import os
 import secrets
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from numba import njit
 from numba.core.bytecode import FunctionIdentity
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import IndexDataCacheFile, NullCache
+from numba.core.dispatcher import Dispatcher
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -70,6 +73,16 @@ def compiled(kernel: Kernel) -> Kernel:
 def compiled_fast(kernel: Kernel) -> Kernel:
     """The kernel compiled with leave to reorder sums, so that they use the vector unit; for finite inputs."""
     return _compile(kernel, fastmath=True)
+
+
+def keep_compiled(package: str) -> None:
+    """Keep what a package that is imported compiles and does not keep itself, so that later processes find it."""
+    modules = [module for name, module in [*sys.modules.items()] if name.partition(".")[0] == package]
+    found: list[Any] = [one for each in modules for one in vars(each).values() if isinstance(one, Dispatcher)]
+    for one in (each for each in found if type(each._cache) is NullCache):
+        with contextlib.suppress(RuntimeError):  # as below
+            one.enable_caching()
+            one._cache._cache_file.__class__ = KernelFile
 
 
 def worker_threads() -> int:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints
+from workprof.core.compiled import keep_compiled
 from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
@@ -149,24 +152,27 @@ def shortened_series(values: Floats, most: int) -> Floats:
 
 def barycenter(series: Sequence[Floats], gamma: float) -> Floats:
     """(n_counters, n) soft-DTW barycenter of (n_counters, T) series, as long as the one of median length."""
-    with warnings.catch_warnings():  # it tells that it cannot write HDF5
-        warnings.simplefilter("ignore", UserWarning)
-        from tslearn.barycenters import softdtw_barycenter  # noqa: PLC0415  heavy
-
     points = [np.ascontiguousarray(one.T) for one in series]
     order = np.argsort([len(one) for one in points], kind="stable")
     first = points[int(order[(len(order) - 1) // 2])]
     if len(points) == 1:
         return np.ascontiguousarray(first.T)
-    found = softdtw_barycenter(points, gamma=gamma, init=first.copy())
+    found = _tslearn("barycenters").softdtw_barycenter(points, gamma=gamma, init=first.copy())
     return np.ascontiguousarray(np.asarray(found, dtype=np.float64).T)
 
 
 def distance(first: Floats, second: Floats) -> float:
     """The warping distance of two (n_counters, T) series (tslearn's `dtw`), per root of the longer one's samples."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        from tslearn.metrics import dtw  # noqa: PLC0415  heavy
-
     longest = max(first.shape[1], second.shape[1])
-    return float(dtw(np.ascontiguousarray(first.T), np.ascontiguousarray(second.T)) / np.sqrt(longest))
+    warped = _tslearn("metrics").dtw(np.ascontiguousarray(first.T), np.ascontiguousarray(second.T))
+    return float(warped / np.sqrt(longest))
+
+
+@functools.cache
+def _tslearn(part: str) -> Any:
+    """A part of tslearn, whose loops take 10 s to compile and are kept from then on."""
+    with warnings.catch_warnings():  # it tells that it cannot write HDF5
+        warnings.simplefilter("ignore", UserWarning)
+        result = importlib.import_module(f"tslearn.{part}")
+    keep_compiled("tslearn")
+    return result
