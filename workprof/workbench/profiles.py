@@ -42,6 +42,8 @@ from workprof.store.spool import Spooled
 from workprof.workbench.datasets import DatasetQuestions
 from workprof.workbench.question_methods import Extras, Frames, ask
 
+MOST_KEPT_ROWS = 100_000
+"""Of the table that stays in memory between two cuts."""
 Named = TypeVar("Named", HopkinsSettings, BaselineSettings)
 OfFit = TypeVar("OfFit", StabilitySettings, MembershipSettings)
 
@@ -77,7 +79,10 @@ def _of_tree(
     for tree_step, tree_of in _tree(bench, entry, settings):
         tree = bench._cache.get(tree_step.key(entry.hash, tree_of), SpanningTree)
         if tree is not None:
-            jobs = bench.frames_of(entry, questions.FIT.columns(settings))()
+            columns = questions.FIT.columns(settings)
+            read = bench.frames_of(entry, columns)
+            kept = not scored and entry.finished_rows <= MOST_KEPT_ROWS  # read once for all steps of a slider
+            jobs = bench._cuts.get((entry.hash, str(columns)), read) if kept else read()
             return recut(jobs, settings, tree, progress, scored=scored)
     return None
 
