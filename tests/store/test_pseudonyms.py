@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.command_line import run_here
+from workprof.core.alerts import Told
 from workprof.core.errors import ColumnMissing, SettingsError, WorkprofError
 from workprof.core.roles import Role
 from workprof.core.settings import Settings, from_environment
@@ -137,6 +138,19 @@ def test_what_people_wrote_names_nobody(settings):
         assert NAMES[1] in repr(bench.decisions("runs"))
 
 
+def test_alerts_and_what_was_sent_name_nobody(settings):
+    with Workbench(settings) as bench:
+        bench.add_alert("whole", "runs", "kills_per_day > 5")
+        bench.add_alert("one", f"runs?user={NAMES[0]}", "kills_per_day > 5")
+        bench.opt_out(NAMES[1])
+        bench.told((Told(f"runs\n{NAMES[1]}", f"user={NAMES[1]}", 1.0),))
+        assert {one.name for one in bench.alerts()} == {"one", "whole"}
+        assert (bench.opted_out(), len(bench.told_before())) == ((NAMES[1],), 1)
+    with Workbench(settings.seen_by(Role.VIEWER)) as bench:
+        assert [one.name for one in bench.alerts()] == ["whole"]
+        assert (bench.opted_out(), bench.told_before()) == ((), {})
+
+
 def test_a_scope_takes_a_pseudonym_and_a_viewers_link_works_for_a_planner(settings):
     one = Pseudonyms(settings.home, ("user",)).of("user", NAMES[0])
     with Workbench(settings.seen_by(Role.VIEWER)) as bench:
@@ -170,6 +184,11 @@ COMMANDS = (
     "memory chargeback runs --by user --price-gb-h 0.01",
     "memory over-time runs --by user",
     "memory decisions runs",
+    "memory realised runs --since 2026-01-20",
+    "changes runs --by user",
+    "digest runs",
+    "alert",
+    "check",
     "profiles fit runs",
     "classify predict runs --set task_name=align",
     "export runs -o FOLDER/out.csv",

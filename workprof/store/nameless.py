@@ -9,6 +9,7 @@ import duckdb
 import pandas as pd
 
 from workprof.core.refreshes import Refresh
+from workprof.core.scope import SIGN
 from workprof.store.connection import quoted
 from workprof.store.documents import Unreadable
 from workprof.store.reports import Dataset, IngestReport, ProfileNote
@@ -82,6 +83,13 @@ class NamelessStore(TraceStore):
 
     def sources(self, cls: type[Record]) -> dict[str, Record | Unreadable]:
         return self._without_names(super().sources(cls))
+
+    def notices(self, kind: str, cls: type[Record]) -> dict[str, Record]:
+        """Alerts about whole datasets alone: a scope may name people, and so does what was sent."""
+        whole = {
+            name: one for name, one in super().notices(kind, cls).items() if SIGN not in getattr(one, "dataset", SIGN)
+        }
+        return self._without_names(whole)
 
     def refreshes(self, name: str, most: int = 1000) -> tuple[Refresh, ...]:
         return self._without_names(super().refreshes(name, most))
