@@ -24,6 +24,7 @@ PLAIN = {
     "Found the cheapest", "Precision", "Recall",
     "Recorded", "Reconstruction error", "Rows", "Runs", "Samples", "Saved money", "Size", "Tasks",
     "Optimum by the thesis' formula",
+    "95 % wait at most", "Fullest resource", "Nodes needed", "Nodes saved by the plan",
     "Distance (log-odds)", "Used", "Verdict", "Verdict so far", "Workload", "Workloads",
     "Median relative error",
     "Belong mostly to one profile",
