@@ -16,7 +16,7 @@ from workprof.core.roles import Role
 from workprof.core.settings import Settings, from_environment
 from workprof.memory.decided import row_key
 from workprof.store.pseudonyms import Pseudonyms
-from workprof.store.reports import IngestOptions
+from workprof.store.reports import IngestOptions, ProfileNote
 from workprof.store.users import secret_of
 from workprof.workbench import Workbench
 
@@ -124,11 +124,15 @@ def test_figures_are_those_of_the_names(settings):
 
 
 def test_what_people_wrote_names_nobody(settings):
+    with Workbench(settings) as bench:
+        bench._store.save_notices("digest", {NAMES[1]: ProfileNote(0, NAMES[0], "")})
     with Workbench(settings.seen_by(Role.VIEWER)) as bench:
         decisions = bench.decisions("runs")
         assert decisions
         assert found(repr(decisions)) == []
         assert found(repr(bench.scopes())) == []
+        assert found(repr(bench._store.notices("digest", ProfileNote))) == []
+        assert "user-" in repr(bench._store.notices("digest", ProfileNote))
         made = Pseudonyms(settings.home, ("user",))
         (scope,) = bench.scopes().values()
         assert made.of("user", NAMES[0]) in scope

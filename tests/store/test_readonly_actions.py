@@ -166,8 +166,9 @@ def test_no_writer_is_forgotten():
             if isinstance(function, ast.FunctionDef) and function.name not in OPENING and _uses(function, "writing"):
                 writers.add(function.name)
     public = {name for name, _ in inspect.getmembers(TraceStore, inspect.isfunction) if not name.startswith("_")}
-    assert writers - public == set()
-    assert writers == set(WRITES)
+    behind = {"join"}  # of `ingest_all`, whose parts are ingested first
+    assert writers - public - behind == set()
+    assert writers - behind == set(WRITES)
 
 
 def test_every_transaction_is_begun_under_the_write_lock():

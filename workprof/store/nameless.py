@@ -93,3 +93,6 @@ class NamelessStore(TraceStore):
 
     def refreshes(self, name: str, most: int = 1000) -> tuple[Refresh, ...]:
         return self._without_names(super().refreshes(name, most))
+
+    def notices(self, kind: str, cls: type[Record]) -> dict[str, Record]:
+        return self._without_names(super().notices(kind, cls))
