@@ -66,7 +66,13 @@ def _profile(one: _Line) -> str:
 
 LINES = (
     Column("method", lambda one: METHOD_WORDS[one.method], "Classifier"),
-    Column("rule", lambda one: rule_words(one.rule), "If", width="large"),
+    Column(
+        "rule",
+        lambda one: [*map(condition_words, one.rule.conditions)],
+        "If",
+        width="large",
+        said=lambda one: rule_words(one.rule),
+    ),
     Column("profile", lambda one: one.rule.profile, aside=True),
     Column("profile_name", _profile, "Profile"),
     Column("training_runs", "rule.runs", "Training runs", unit="runs"),
