@@ -85,14 +85,10 @@ class NamelessStore(TraceStore):
         return self._without_names(super().sources(cls))
 
     def notices(self, kind: str, cls: type[Record]) -> dict[str, Record]:
-        """Alerts about whole datasets alone: a scope may name people, and so does what was sent."""
-        whole = {
-            name: one for name, one in super().notices(kind, cls).items() if SIGN not in getattr(one, "dataset", SIGN)
-        }
+        """Of alerts those about whole datasets: a scope may name people."""
+        found = super().notices(kind, cls).items()
+        whole = {name: one for name, one in found if SIGN not in getattr(one, "dataset", "")}
         return self._without_names(whole)
 
     def refreshes(self, name: str, most: int = 1000) -> tuple[Refresh, ...]:
         return self._without_names(super().refreshes(name, most))
-
-    def notices(self, kind: str, cls: type[Record]) -> dict[str, Record]:
-        return self._without_names(super().notices(kind, cls))
