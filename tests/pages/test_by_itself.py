@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from pages._parts import long_question, prepared
+from pages._parts import long_question
+from pages._profiles import scoring
 from tests.pages.conftest import problems
 from workprof.core.settings import from_environment
 from workprof.profiles.settings import ProfileSettings
@@ -65,11 +66,11 @@ def test_what_was_cancelled_waits_for_its_button(app, loaded, house, ahead):
 
 
 def test_where_all_runs_take_long_a_sample_is_clustered(app, loaded, house, ahead):
-    settings = ProfileSettings(seed=6)
+    settings = ProfileSettings(min_samples=37)  # a tree of its own: a kept one shows its cut at once
     with Workbench(from_environment()) as bench:
         whole = long_question.takes(bench, bench.profiles, bench.dataset(loaded.hash), settings).seconds
     ahead(0.9 * whole)  # two thirds of the runs are expected to take two thirds of it
-    test = app("profiles", profiles_seed="6")
+    test = app("profiles", profiles_min_samples="37")
     assert "Find profiles" in labels(test)
     workbench = house().workbench
     until_idle(workbench)
@@ -100,6 +101,6 @@ def test_what_another_cut_needs_is_loaded_while_the_profiles_are_read(app, loade
     while any(view.active for view in preparing.views()):
         assert time.monotonic() < end
         time.sleep(0.1)
-    assert {view.state for view in preparing.views() if view.label == prepared.RECUTS} == {"done"}
+    assert {view.state for view in preparing.views() if view.label == scoring.WARM} == {"done"}
     assert "hdbscan.validity" in sys.modules
     assert house().workbench.jobs() == ()
