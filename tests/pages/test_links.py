@@ -133,7 +133,7 @@ def test_a_recut_keeps_the_selection_as_the_map_stays(map_of, loaded, house):
 
 def test_the_estimate_rests_on_earlier_fits_of_this_home(app, loaded, house):
     took = [about.seconds for about in house().workbench.runs() if about.step == FIT.name]
-    test = app("profiles", profiles_seed="4")
+    test = app("profiles", profiles_min_samples="36")
     assert len(took) == 1
     assert "15,000 runs × 10 features." in words(test)
     assert "from 1 earlier fit here" in words(test)
