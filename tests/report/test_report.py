@@ -192,7 +192,7 @@ def test_the_first_page_decides_with_the_verdict_of_every_page(workbench, made):
     assert first.headlines == verdict_headlines(found)
     whole = workbench.assessment("few")
     assert first.summary.startswith(never_used("memory", whole.wasted_gb_h, whole.judged_gb_h, "GB·h"))
-    assert f"{found.memory.judged.kill_interval.high:,.0f} are likely" in first.risks[0]
+    assert f"{found.memory.judged.kill_interval.high:,.0f} among as many further runs" in first.risks[0]
     written = report_html(made)
     decided, _, rest = written.partition('<div id="decision"')[2].partition("<nav")
     assert html.escape(sentence(found)) in decided

@@ -104,7 +104,7 @@ class Alternative:
     scores: SplitScores  # without abstentions
     by_fold: Floats  # (n_folds,) forced macro F1 of each
     size_bytes: int  # of the numbers and values that it keeps
-    predict_s: float  # for 1,000 runs, one after the other in a batch
+    predict_seconds: float  # for 1,000 runs, one after the other in a batch
     rules: tuple[Rule, ...]  # of 'rules' and 'tree', learned from all runs; else empty
 
 

@@ -104,7 +104,7 @@ class Users:
         """
         try:
             about = self._path.stat()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):  # a home that is none is told where it is opened
             return {}
         mark = (about.st_ctime_ns, about.st_ino)  # also of its mode
         if self._read[0] != mark:
