@@ -65,7 +65,7 @@ from pathlib import Path
 from workprof.core.settings import Settings
 from workprof.store.trace_store import TraceStore
 store = TraceStore(Settings(home=Path(sys.argv[1]), data=Path(sys.argv[1]), wait_s=0.0))
-with getattr(store._database, sys.argv[2])() as cursor:
+with store.writing() if sys.argv[2] == "writing" else store._database.cursor() as cursor:
     if cursor is not None:
         cursor.execute("SELECT 1").fetchall()
     print("held", flush=True)

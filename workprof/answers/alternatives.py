@@ -46,9 +46,7 @@ METHODS = (
     Column("accuracy", "scores.forced_accuracy", ACCURACY.heading, unit="share", help="Of the runs with a profile."),
     Column("calibration_error", "scores.calibration_error", "Calibration error", "%.3f"),
     Column("size_bytes", "", "Size", said=lambda one: format_bytes(one.size_bytes), help="Of what it keeps."),
-    Column(
-        "predict_1000_seconds", "predict_seconds", "1,000 runs", unit="s", help="Time to predict a thousand runs at once."
-    ),
+    Column("predict_1000_seconds", "predict_seconds", "1,000 runs", unit="s", help="Time to predict a thousand."),
     Column("train_seconds", "scores.train_seconds", "Training", unit="s"),
 )
 

@@ -11,8 +11,7 @@ from workprof.core.units import MINUTE_S, format_duration, format_share, number
 from workprof.core.words import counted, listed
 from workprof.memory.ledger_settings import MEMORY
 from workprof.memory.schedule import ALL, BACKFILL, EIGHTH, LATER, NO_NODE, OWN, SIZED, Outcome, Schedule, WaitPoint
-from workprof.memory.schedule_kernels import DEPTH
-from workprof.memory.schedule_runs import CAPACITY, GIVEN, HELD, KINDS, USUAL
+from workprof.memory.schedule_runs import CAPACITY, DEPTH, GIVEN, HELD, KINDS, USUAL
 
 NAMES = {
     ALL: "All runs, as requested",

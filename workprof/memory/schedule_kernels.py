@@ -11,10 +11,9 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.compiled import compiled
+from workprof.memory.schedule_runs import DEPTH
 
 FIRST, BEST, PROFILE = 0, 1, 2
-DEPTH = 100
-"""Waiting runs behind the first that backfilling looks at."""
 SPREAD = 2_654_435_761
 """A run's number times it tells from which node on its sample is drawn (Knuth's multiplicative hash)."""
 

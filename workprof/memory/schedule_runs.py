@@ -27,6 +27,8 @@ WHOLE = np.array([GB, 1000, 1000])
 GIVEN, CAPACITY, HELD, USUAL = "given", "capacity", "held", "usual"
 USUAL_NODE = (256.0, 64.0, 8.0)
 """GB, cores and GPUs of a node where neither the settings nor the trace tell."""
+DEPTH = 100
+"""Waiting runs behind the first that backfilling looks at."""
 PLACE = "place_in_table"
 
 

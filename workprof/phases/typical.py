@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints
-from workprof.core.compiled import keep_compiled
 from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
@@ -174,5 +173,7 @@ def _tslearn(part: str) -> Any:
     with warnings.catch_warnings():  # it tells that it cannot write HDF5
         warnings.simplefilter("ignore", UserWarning)
         result = importlib.import_module(f"tslearn.{part}")
+    from workprof.core.compiled import keep_compiled  # noqa: PLC0415  heavy
+
     keep_compiled("tslearn")
     return result
