@@ -2,6 +2,8 @@
 
 # ruff: noqa: D102  each answers as the method of TraceStore
 
+from __future__ import annotations
+
 import dataclasses
 from typing import TypeVar
 

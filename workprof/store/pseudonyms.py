@@ -4,6 +4,8 @@ Rows are changed in the query that reads them, so that every answer is computed 
 What people and imports wrote about a dataset is changed as it leaves the store.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import hashlib
 import re
