@@ -150,7 +150,7 @@ HASH = re.compile(r"\b[0-9a-f]{8,64}\b")
 TIME = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00)?")
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e[+-]?\d+)?")
 TOOK = re.compile(r"(\bin|\btook|seconds:|runs,) [\d.]+(?: m?s)?$")
-HEADING_ONLY = ("runs", "profiles-sweep")
+HEADING_ONLY = ("runs", "profiles-sweep", "classify-compare")
 """Commands whose table tells what each run took."""
 
 
