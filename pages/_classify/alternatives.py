@@ -9,7 +9,7 @@ from pages._frame.errors import guard
 from pages._parts import figures, forms, long_question, tables
 from pages._parts.long_question import LongQuestion
 from workprof.answers.alternatives import alternatives_answer
-from workprof.charts.classify.alternatives import alternative_dots
+from workprof.charts.classify.model import alternative_dots
 from workprof.core.words import markdown_text
 from workprof.forecasts import questions
 from workprof.forecasts.alternatives import Alternatives, AlternativeSettings

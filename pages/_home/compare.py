@@ -6,6 +6,7 @@ from pages._frame import datasets
 from pages._frame.visit import Visit
 from pages._parts import controls, tables
 from workprof.answers.comparison import comparison_answer
+from workprof.core.answer import Answer
 from workprof.core.errors import WorkprofError
 from workprof.core.scope import Scope, earlier, narrowed, parsed, split
 from workprof.core.words import markdown_text
@@ -53,10 +54,15 @@ def show(visit: Visit, dataset: Dataset) -> None:
     with st.spinner("Comparing…"):
         found = comparison_answer(visit.workbench.compare(first.hash, dataset.hash, "" if rows == USUAL else rows))
     st.markdown(f"**{markdown_text(found.sentence, 400)}**")
+    told(found, dataset, "compare")
+
+
+def told(found: Answer, dataset: Dataset, name: str) -> None:
+    """Show the tables of an answer, each with its file, and the notes."""
     for table in found.tables:
         st.markdown(f"**{table.title}**")
-        tables.answer(table, key=f"home_compare_{table.name}", alt=table.title)
-        name = f"{safe_name(dataset.name)}-{table.name}"
-        tables.csv(table.frame(), name, f"home_compare_{table.name}_csv", "Download CSV")
+        tables.answer(table, key=f"home_{name}_{table.name}", alt=table.title)
+        prefix = safe_name(dataset.name) + ("" if name == "compare" else "-changes")
+        tables.csv(table.frame(), f"{prefix}-{table.name}", f"home_{name}_{table.name}_csv", "Download CSV")
     for note in found.notes:
         st.caption(markdown_text(note, 300))

@@ -7,8 +7,9 @@ import streamlit as st
 from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._frame.visit import Visit
+from pages._home import compare
 from pages._memory.plan import MOST_WORDS
-from pages._parts import forms, long_question, tables
+from pages._parts import forms, long_question
 from pages._parts.long_question import LongQuestion
 from workprof.answers.changes import (
     before_words,
@@ -21,7 +22,6 @@ from workprof.answers.changes import (
 )
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.words import label_text, markdown_text
-from workprof.inputs import safe_name
 from workprof.memory.changes import Changes, ChangesSettings
 from workprof.memory.comparison import APPEARED, VANISHED
 from workprof.memory.ledger_settings import PROFILE
@@ -95,11 +95,4 @@ def _lines(found: Changes, dataset: Dataset) -> Iterator[Link]:
 
 def periods(found: Changes, dataset: Dataset) -> None:
     """Show both periods side by side, with the rows that changed."""
-    answer = changes_answer(found)
-    for table in answer.tables:
-        st.markdown(f"**{table.title}**")
-        tables.answer(table, key=f"home_periods_{table.name}", alt=table.title)
-        name = f"{safe_name(dataset.name)}-changes-{table.name}"
-        tables.csv(table.frame(), name, f"home_periods_{table.name}_csv", "Download CSV")
-    for note in answer.notes:
-        st.caption(markdown_text(note, 300))
+    compare.told(changes_answer(found), dataset, "periods")

@@ -21,10 +21,9 @@ from workprof.answers.profiles import fit_answer
 from workprof.answers.told import OF_RECORD
 from workprof.answers.verdict import verdict_answer
 from workprof.charts import shapes
-from workprof.charts.classify.alternatives import alternative_dots
 from workprof.charts.classify.effects import beeswarm
 from workprof.charts.classify.job import predictions_table
-from workprof.charts.classify.model import split_bars
+from workprof.charts.classify.model import alternative_dots, split_bars
 from workprof.charts.clusterability import baseline_dots, hopkins_line, stability_bars
 from workprof.charts.durations.errors import error_cdf
 from workprof.charts.durations.observed import observed_ecdf

@@ -26,7 +26,8 @@ from workprof.core.units import DAY_S, GB, dated
 from workprof.memory.comparison import Comparison, Side, durations_of, parts_of
 from workprof.memory.ledger import LedgerRow, rows_of
 from workprof.memory.ledger_runs import MONDAY_S, ledger_runs
-from workprof.memory.ledger_settings import PROFILE, TASK, USER, LedgerPrices, LedgerSettings, usual_rows
+from workprof.memory.ledger_settings import LedgerPrices, LedgerSettings, usual_rows
+from workprof.memory.over_time import RowsBy
 from workprof.memory.realised import RealisedSaving, changed, realised_of, verdict_advice
 from workprof.memory.resources import resources_of
 from workprof.memory.verdict import VerdictSettings, verdict_of
@@ -57,22 +58,7 @@ class ChangesSettings:
             label="Since last",
         ),
     ] = WEEK
-    by: Annotated[
-        str,
-        Setting(
-            "What a row is.",
-            choices={
-                PROFILE: "runs that behave alike",
-                TASK: "tasks of the same name",
-                USER: "who submitted the runs",
-                "group": "their group",
-            },
-            shown={PROFILE: "Profile", TASK: "Task", USER: "User", "group": "Group"},
-            empty="profiles once they are found, else tasks, users or groups",
-            key="home_by",
-            label="Show by",
-        ),
-    ] = ""
+    by: RowsBy = ""
 
 
 @dataclass(frozen=True)

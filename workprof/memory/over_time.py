@@ -66,26 +66,29 @@ BURST_FACTOR = 3.0
 """Times what the row leaves idle in an average other bin."""
 
 
+RowsBy = Annotated[
+    str,
+    Setting(
+        "What a row is.",
+        choices={
+            PROFILE: "runs that behave alike",
+            TASK: "tasks of the same name",
+            USER: "who submitted the runs",
+            "group": "their group",
+        },
+        shown={PROFILE: "Profile", TASK: "Task", USER: "User", "group": "Group"},
+        empty="profiles once they are found, else tasks, users or groups",
+        key="home_by",
+        label="Show by",
+    ),
+]
+
+
 @settings
 class OverTimeSettings:
     """What a row is, how long a bin is, and whether bursts count."""
 
-    by: Annotated[
-        str,
-        Setting(
-            "What a row is.",
-            choices={
-                PROFILE: "runs that behave alike",
-                TASK: "tasks of the same name",
-                USER: "who submitted the runs",
-                "group": "their group",
-            },
-            shown={PROFILE: "Profile", TASK: "Task", USER: "User", "group": "Group"},
-            empty="profiles once they are found, else tasks, users or groups",
-            key="home_by",
-            label="Show by",
-        ),
-    ] = ""
+    by: RowsBy = ""
     bins: Annotated[
         str,
         Setting(

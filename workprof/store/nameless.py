@@ -47,7 +47,7 @@ class NamelessStore(TraceStore):
         return self._nameless(super().dataset(name_or_hash))
 
     def _nameless(self, dataset: Dataset) -> Dataset:
-        """It keeps its own name, by which it is asked for."""
+        """Its own name stays, as links and commands have it."""
         return dataclasses.replace(dataset, origin=self._without_names(dataset.origin))
 
     def report(self, dataset: str) -> IngestReport:

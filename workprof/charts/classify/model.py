@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from workprof.answers.alternatives import METHOD_WORDS, alternatives_answer
 from workprof.answers.classifier import (
     PAPER,
     SCORE_WORDS,
@@ -33,6 +34,7 @@ from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of
 from workprof.charts.theme import COLOURS, LIGHT_GREY, LIGHT_SCALE, OUTLIER_COLOUR, ROW_PX, rows_height
 from workprof.core.words import counted, distinct, label, plotly_text, shortened
+from workprof.forecasts.alternatives import BOOSTED, Alternatives
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Confusion, SplitScores
 from workprof.forecasts.explain import GlobalExplanation
 from workprof.forecasts.predictions import NO_PROFILE
@@ -291,3 +293,32 @@ def _table(kind: str, names: list[str], means: np.ndarray, result: GlobalExplana
     table = pd.DataFrame({kind: names, "sum_over_classes": means.sum(axis=1)})
     columns = {f"class_{int(profile)}": means[:, place] for place, profile in enumerate(result.classes)}
     return pd.concat([table, pd.DataFrame(columns)], axis=1).assign(n_sampled=result.n_sampled)
+
+
+def alternative_dots(result: Alternatives) -> Chart:
+    """Macro F1 of each classifier, and small dots of its folds; the one in use is in colour."""
+    answer = alternatives_answer(result)
+    rows = [METHOD_WORDS[one.name] for one in result.methods]
+    folds = [(value, row) for one, row in zip(result.methods, rows, strict=True) for value in one.by_fold]
+    traces = [
+        shapes.points(
+            *zip(*folds, strict=True), name="a fold", colour=OUTLIER_COLOUR, size=6, hover="%{y}: %{x:.3f} in a fold"
+        ),
+        shapes.points(
+            [one.scores.forced_macro_f1 for one in result.methods],
+            rows,
+            name="all folds",
+            colour=[COLOURS[0] if one.name == BOOSTED else COLOURS[1] for one in result.methods],
+            size=12,
+            hover="%{y}: %{x:.3f}",
+        ),
+    ]
+    figure = figure_of(
+        traces,
+        x={"title": "Macro F1"},
+        y={"autorange": "reversed", "type": "category"},
+        height=rows_height(len(rows)) + 40,
+        **LEGEND_ABOVE,
+    )
+    shows = f"Dots of macro F1 for {len(rows)} classifiers, and of each of {len(result.methods[0].by_fold)} folds."
+    return Chart("classifier-alternatives", figure, answer.sentence, shows, answer.tables[0].frame())
