@@ -7,7 +7,8 @@ from streamlit.testing.v1.element_tree import Block, Button, DownloadButton, Exp
 
 from pages._parts.controls import CHOSEN
 
-SPEED = re.compile(r"(Answered|[Cc]omputed) in [\w.,]+( m?s\b)?( \d+ \w+)?")
+TIME = r"[\d.,]+ (?:m?s|min|h)( \d+ (?:s|min))?"
+SPEED = re.compile(rf"(Answered|[Cc]omputed) in {TIME}|{TIME} to {TIME} \((from|a guess)[^)]*\)")
 """What differs from one answer to the next although the numbers are the same."""
 
 
@@ -178,4 +179,4 @@ def _seen(node):
         return proto.label
     if isinstance(node, Widget):
         return (getattr(proto, "label", ""), str(node.value), tuple(map(str, getattr(node, "options", ()))))
-    return SPEED.sub("", str(getattr(proto, "body", "")))
+    return SPEED.sub("", str(getattr(proto, "body", "")).replace("\\", ""))
