@@ -4,6 +4,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.golden import lines
 from tests.golden.answers import KEPT, REPORT, answer
 from tests.golden.commands import ASKED, fill
 from tests.golden.schemas import FILE, made
@@ -11,6 +12,7 @@ from tests.golden.schemas import FILE, made
 
 def main(names):
     """Write the files of these names, or all and no other."""
+    lines.FILE.write_text(lines.made(), encoding="utf-8")
     KEPT.mkdir(exist_ok=True)
     for path in KEPT.iterdir():
         if not names and path.stem not in (*ASKED, REPORT):

@@ -50,3 +50,18 @@ def test_the_version_is_told_without_the_workbench_and_its_libraries():
     found = loaded("from workprof.cli.main import app; app(args=['--version'], standalone_mode=False)")
     assert "typer" in found
     assert found & (HEAVY | {"duckdb", "numpy", "pandas", "plotly", "psutil", "pyarrow"}) == set()
+
+
+FRAMES = HEAVY | {"duckdb", "numpy", "orjson", "pandas", "plotly", "psutil", "pyarrow"}
+
+
+@pytest.mark.parametrize(
+    "line", ["--help", "memory", "memory plan --help", "classify predict --help", "memory plan", "x"]
+)
+def test_help_and_errors_of_usage_import_no_command(line):
+    run = f"with suppress(SystemExit), redirect_stdout(sys.stderr): main({line.split()!r})"
+    found = loaded(
+        "from contextlib import redirect_stdout, suppress; from workprof.cli.main import main; " + f"exec({run!r})"
+    )
+    assert "typer" in found
+    assert found & FRAMES == set()

@@ -1,106 +1,76 @@
-"""Which answer tells the result of a question, whoever asks."""
+"""Which answer tells the result of a question, whoever asks: by its name, so that one loads no other's methods."""
 
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workprof.answers import (
-    alternatives,
-    assessment,
-    bins,
-    changes,
-    chargeback,
-    classifier,
-    configurations,
-    degradation,
-    estimates,
-    feedback,
-    ledger,
-    membership,
-    models,
-    node_groups,
-    nodes,
-    over_time,
-    phase_methods,
-    phases,
-    policies,
-    profiles,
-    recognition,
-    rollup,
-    schedule,
-    sweep,
-    verdict,
-)
 from workprof.core.answer import Answer, to_json
 from workprof.core.question import Question
 from workprof.core.records import to_json as fields_of
-from workprof.forecasts import questions as of_forecasts
-from workprof.memory import questions as memory
-from workprof.nodes import questions as of_nodes
-from workprof.phases import questions as of_phases
-from workprof.profiles import questions as of_profiles
 
 Tells = Callable[[Any], Answer]
 
+
+def _late(module: str, name: str) -> Callable[[Any], Any]:
+    """Return a function of a room of the answers, which is imported at its first call."""
+
+    def tell(result: Any) -> Any:
+        return getattr(importlib.import_module(f"workprof.answers.{module}"), name)(result)
+
+    return tell
+
+
 TOLD: Mapping[str, Tells] = {
-    of_phases.RUNS.name: phases.runs_answer,
-    of_phases.DETECT.name: phases.phases_answer,
-    of_phases.TIMELINE.name: phases.timeline_answer,
-    of_phases.METHODS.name: phase_methods.methods_answer,
-    of_phases.TYPICAL.name: phase_methods.typical_answer,
-    of_phases.LIBRARY.name: recognition.library_answer,
-    of_phases.ALIGN.name: phases.aligned_answer,
-    of_phases.MATCH.name: recognition.match_answer,
-    of_phases.KNOWN_MATCH.name: recognition.match_answer,
-    of_phases.EVALUATE.name: recognition.evaluation_answer,
-    of_nodes.RANK.name: nodes.rank_answer,
-    of_nodes.GROUPS.name: node_groups.groups_answer,
-    of_nodes.ADVICE.name: node_groups.advice_answer,
-    of_nodes.ALLOCATE.name: node_groups.allocation_answer,
-    of_nodes.DETECT.name: degradation.detection_answer,
-    of_nodes.SEARCH.name: configurations.search_answer,
-    of_forecasts.EVALUATE_CLASSIFIER.name: classifier.classifier_answer,
-    of_forecasts.ALTERNATIVES.name: alternatives.alternatives_answer,
-    of_forecasts.EXPLAIN.name: classifier.explanation_answer,
-    of_forecasts.OBSERVE.name: feedback.observed_answer,
-    of_forecasts.EVALUATE_ESTIMATES.name: estimates.estimate_answer,
-    of_profiles.BASELINE.name: profiles.baseline_answer,
-    of_profiles.HOPKINS.name: profiles.hopkins_answer,
-    of_profiles.STABILITY.name: profiles.stability_answer,
-    of_profiles.MEMBERSHIP.name: membership.membership_answer,
-    of_profiles.SWEEP.name: sweep.sweep_answer,
-    memory.ASSESS.name: assessment.assessment_answer,
-    memory.FACT.name: assessment.fact_answer,
-    memory.TRAIN.name: models.models_answer,
-    memory.TABLES.name: models.tables_answer,
-    memory.REPLAY.name: policies.replay_answer,
-    memory.WHY.name: policies.why_answer,
-    memory.BINS.name: bins.answer,
-    memory.PROFILE_BINS.name: bins.profile_answer,
-    memory.CHANGES.name: changes.changes_answer,
-    memory.CHARGEBACK.name: chargeback.chargeback_answer,
-    memory.OVER_TIME.name: over_time.over_time_answer,
-    memory.OVER_TIME_RUNS.name: over_time.over_time_runs_answer,
-    memory.LEDGER.name: ledger.ledger_answer,
-    memory.LEDGER_RUNS.name: ledger.ledger_runs_answer,
-    memory.VERDICT.name: verdict.verdict_answer,
-    memory.ROLLUP.name: rollup.rollup_answer,
-    memory.SCHEDULE.name: schedule.schedule_answer,
-    memory.CURVE.name: bins.curve_answer,
-    memory.PROFILE_CURVE.name: bins.curve_answer,
+    "phases.runs": _late("phases", "runs_answer"),
+    "phases.detect": _late("phases", "phases_answer"),
+    "phases.timeline": _late("phases", "timeline_answer"),
+    "phases.methods": _late("phase_methods", "methods_answer"),
+    "phases.typical": _late("phase_methods", "typical_answer"),
+    "phases.library": _late("recognition", "library_answer"),
+    "phases.align": _late("phases", "aligned_answer"),
+    "phases.match": _late("recognition", "match_answer"),
+    "phases.known_match": _late("recognition", "match_answer"),
+    "phases.evaluate": _late("recognition", "evaluation_answer"),
+    "nodes.rank": _late("nodes", "rank_answer"),
+    "nodes.groups": _late("node_groups", "groups_answer"),
+    "nodes.advice": _late("node_groups", "advice_answer"),
+    "nodes.allocation": _late("node_groups", "allocation_answer"),
+    "nodes.detect": _late("degradation", "detection_answer"),
+    "nodes.search": _late("configurations", "search_answer"),
+    "profiles.classifier_evaluation": _late("classifier", "classifier_answer"),
+    "profiles.classifier_alternatives": _late("alternatives", "alternatives_answer"),
+    "profiles.explain_all": _late("classifier", "explanation_answer"),
+    "profiles.feedback": _late("feedback", "observed_answer"),
+    "profiles.estimate_evaluation": _late("estimates", "estimate_answer"),
+    "profiles.baseline": _late("profiles", "baseline_answer"),
+    "profiles.hopkins": _late("profiles", "hopkins_answer"),
+    "profiles.stability": _late("profiles", "stability_answer"),
+    "profiles.membership": _late("membership", "membership_answer"),
+    "profiles.sweep": _late("sweep", "sweep_answer"),
+    "memory.assess": _late("assessment", "assessment_answer"),
+    "memory.fact": _late("assessment", "fact_answer"),
+    "memory.train": _late("models", "models_answer"),
+    "memory.tables": _late("models", "tables_answer"),
+    "memory.replay": _late("policies", "replay_answer"),
+    "memory.why": _late("policies", "why_answer"),
+    "memory.bins": _late("bins", "answer"),
+    "memory.profile_bins": _late("bins", "profile_answer"),
+    "memory.changes": _late("changes", "changes_answer"),
+    "memory.chargeback": _late("chargeback", "chargeback_answer"),
+    "memory.over_time": _late("over_time", "over_time_answer"),
+    "memory.over_time_runs": _late("over_time", "over_time_runs_answer"),
+    "memory.ledger": _late("ledger", "ledger_answer"),
+    "memory.ledger_runs": _late("ledger", "ledger_runs_answer"),
+    "memory.verdict": _late("verdict", "verdict_answer"),
+    "memory.rollup": _late("rollup", "rollup_answer"),
+    "memory.schedule": _late("schedule", "schedule_answer"),
+    "memory.improvement": _late("bins", "curve_answer"),
+    "memory.profile_improvement": _late("bins", "curve_answer"),
 }
 """By the question's name."""
 
-OF_RECORD: Mapping[type, Tells] = {
-    question.result: TOLD[question.name]
-    for room in (of_profiles, of_forecasts, memory, of_nodes, of_phases)
-    for question in room.QUESTIONS
-    if question.name in TOLD
-}
-"""By the class of the result."""
-
-
 DOCUMENTS: Mapping[str, Callable[[Any], Any]] = {
-    of_phases.RUNS.name: phases.runs_document,  # a list
+    "phases.runs": _late("phases", "runs_document"),  # a list
 }
 """Documents of their own, by the question's name."""
 

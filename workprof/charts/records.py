@@ -18,7 +18,7 @@ from workprof.answers.nodes import rank_answer
 from workprof.answers.phase_methods import methods_answer, typical_answer
 from workprof.answers.phases import changes_sentence, phase_table
 from workprof.answers.profiles import fit_answer
-from workprof.answers.told import OF_RECORD
+from workprof.answers.told import TOLD
 from workprof.answers.verdict import verdict_answer
 from workprof.charts import shapes
 from workprof.charts.classify.effects import beeswarm
@@ -52,6 +52,7 @@ from workprof.charts.theme import COLOURS
 from workprof.core.answer import Answer, to_frame
 from workprof.core.errors import WorkprofError
 from workprof.core.words import counted, plotly_text
+from workprof.forecasts import questions as of_forecasts
 from workprof.forecasts.alternatives import Alternatives
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.durations import ObservedDurations
@@ -59,6 +60,7 @@ from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.explain import GlobalExplanation
 from workprof.forecasts.job_table import JobForecasts
+from workprof.memory import questions as of_memory
 from workprof.memory.assessment import Assessment
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
 from workprof.memory.facts import FactPoints
@@ -69,12 +71,14 @@ from workprof.memory.replay import ReplayResult
 from workprof.memory.schedule import Schedule
 from workprof.memory.verdict import Verdict
 from workprof.memory.why import Why
+from workprof.nodes import questions as of_nodes
 from workprof.nodes.advice import Advice
 from workprof.nodes.detection import Detection
 from workprof.nodes.groups import Groups
 from workprof.nodes.ranking import Ranking
 from workprof.nodes.search import Search
 from workprof.nodes.transfer import Transfer
+from workprof.phases import questions as of_phases
 from workprof.phases.evaluation import Evaluation
 from workprof.phases.library import LibraryView
 from workprof.phases.matching import Match
@@ -82,11 +86,14 @@ from workprof.phases.methods import Methods
 from workprof.phases.series import SeriesChanges
 from workprof.phases.timeline import AlignedRuns, Timeline
 from workprof.phases.typical import TypicalRuns
+from workprof.profiles import questions as of_profiles
 from workprof.profiles.baseline import Baseline
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.hopkins import Hopkins
 from workprof.profiles.membership import Membership
 from workprof.profiles.stability import Stability
+
+QUESTIONS = [one for room in (of_profiles, of_forecasts, of_memory, of_nodes, of_phases) for one in room.QUESTIONS]
 
 
 @dataclass(frozen=True)
@@ -103,12 +110,16 @@ def answered(answer: Callable[[Any], Answer], chart: Callable[[Any], Chart]) -> 
     return View(lambda record: to_frame(answer(record)), chart, answer)
 
 
+def _tells(record: Any) -> Callable[[Any], Answer] | None:
+    return next((TOLD[one.name] for one in QUESTIONS if one.result is type(record) and one.name in TOLD), None)
+
+
 def table(record: Any) -> pd.DataFrame:
     """Return the main table of a record: its own, that of its answer or its figure, or what it lists first.
 
     Raises WorkprofError when it lists nothing.
     """
-    view, tells = VIEWS.get(type(record)), OF_RECORD.get(type(record))
+    view, tells = VIEWS.get(type(record)), _tells(record)
     if view is not None:
         return view.table(record)
     answer = tells(record) if tells is not None else None
@@ -132,7 +143,7 @@ def figure(record: Any) -> go.Figure:
 
 def title(record: Any) -> str:
     """Return what a record says in one sentence; its class's name where it says nothing by itself."""
-    view, tells = VIEWS.get(type(record)), OF_RECORD.get(type(record))
+    view, tells = VIEWS.get(type(record)), _tells(record)
     if view is None:
         return tells(record).sentence if tells is not None else type(record).__name__
     return view.answer(record).sentence if view.answer else view.chart(record).takeaway

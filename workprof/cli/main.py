@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 import workprof
+from workprof.cli import kept
 from workprof.cli.console import Only, Period, choose_file, choose_home, choose_wait, warn
 from workprof.core.errors import Cancelled, HomeBusy, StepFailed, WorkprofError
 from workprof.core.settings import LONGEST_WAIT_S
@@ -277,6 +278,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run one command and end the process with its status."""
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # None where it is closed, as by `<&-`
     try:
+        _help_or_refuse(arguments)
         app(args=arguments, prog_name="workprof")
     except (Cancelled, KeyboardInterrupt):
         warn("workprof: stopped")
@@ -305,6 +307,29 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(CALLERS_MISTAKE)
     except Exception:  # noqa: BLE001  the last line of defence: say that it is ours, with the trace
         _ours()
+
+
+COMPLETING = "_WORKPROF_COMPLETE"
+"""Set by the shell that asks for completions."""
+
+
+UsageError: Any = typer.BadParameter.__bases__[0]
+
+
+def _help_or_refuse(arguments: list[str] | None) -> None:
+    """End the process where the line asks for help, or for nothing that there is; no module of commands is imported."""
+    if COMPLETING in os.environ:
+        return
+    tree: Any = typer.main.get_command(app)
+    tree.commands = kept.Kept(MODULES)
+    try:
+        sys.exit(tree.main(args=arguments, prog_name="workprof", standalone_mode=False))
+    except kept.Sound:
+        return
+    except UsageError as error:
+        if not kept.may_be_old():
+            error.show()
+            sys.exit(CALLERS_MISTAKE)
 
 
 def _leave(status: int) -> NoReturn:
