@@ -257,6 +257,7 @@ NAVIGATION = (
     ("Large traces", "scale.md"),
     ("Service", "service/README.md"),
     ("Nodes needed", "schedule.md"),
+    ("Profiles with pairs", "profiles.md"),
     ("Campaigns", "campaigns.md"),
     ("Sources", "sources.md"),
     ("What changed", "telling.md"),

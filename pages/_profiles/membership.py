@@ -14,8 +14,9 @@ from workprof.profiles.questions import MEMBERSHIP
 
 def unusual_runs(view: View) -> None:
     """Show the runs that lie apart, the exemplars of each profile, and the trees; computed on request."""
-    if not view.fit.settings.by_density:
-        st.info("Only HDBSCAN weighs runs; these profiles were found by OPTICS.", icon=":material/info:")
+    if not view.fit.settings.weighed:
+        found = "with named pairs" if view.fit.settings.by_density else "by OPTICS"
+        st.info(f"Only HDBSCAN weighs runs; these profiles were found {found}.", icon=":material/info:")
         return
     result = computed(view, MEMBERSHIP, "Unusual and typical runs", "unusual", {"fit": view.settings})
     if result is None:

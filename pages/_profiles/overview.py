@@ -11,7 +11,7 @@ from pages._parts import figures
 from pages._profiles import one_profile
 from pages._profiles.views import View
 from workprof.answers.how_long import computed_words
-from workprof.answers.profiles import paper_figures, profiles_sentence, quality_figures, together
+from workprof.answers.profiles import fit_notes, paper_figures, profiles_sentence, quality_figures, together
 from workprof.charts.profiles import fingerprints as drawn
 from workprof.charts.profiles.overview import silhouette_boxes
 from workprof.core.words import counted, label, markdown_text
@@ -82,8 +82,8 @@ def silhouettes(view: View) -> None:
 def method(view: View) -> None:
     """Show how the profiles were found, and what their reader must know."""
     fit = view.fit
-    if fit.notes:
-        st.markdown("\n".join(f"- {markdown_text(note, 400)}" for note in together(fit.notes)))
+    if notes := together(fit_notes(fit)):
+        st.markdown("\n".join(f"- {markdown_text(note, 400)}" for note in notes))
     features = ", ".join(label(name) for name in fit.features)
     size = f"{counted(fit.scores.n_rows, 'run')} × {counted(len(fit.features), 'feature')}"
     made = computed_words(fit.seconds, view.dataset.hash)

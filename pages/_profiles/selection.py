@@ -6,6 +6,7 @@ another page is open.
 
 import functools
 import math
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -23,10 +24,13 @@ from workprof.charts.profiles.jobs import (
     read_selection,
     stratified,
 )
+from workprof.core.question import form_text
 from workprof.core.table import csv_bytes
 from workprof.core.words import counted
 from workprof.profiles.names import OUTLIERS
+from workprof.profiles.questions import FIT
 
+NAMED = "profiles_named"
 PLOT, PICKED = "profiles_map_plot", "profiles_picked"
 DRAWN = "profiles_selection_drawn"
 
@@ -34,6 +38,8 @@ DRAWN = "profiles_selection_drawn"
 @st.fragment
 def selection(view: View) -> None:
     """Show the map and, below it, the jobs of the selection. The map itself does not change by a lasso on it."""
+    if st.session_state.pop(NAMED, False):
+        st.rerun()
     with guard():
         text = current(view)
         result = read_selection(text) or Selection()
@@ -169,3 +175,25 @@ def _selected_jobs(view: View, row_ids: tuple[int, ...]) -> None:
         key="profiles_jobs_csv",
         icon=":material/download:",
     )
+    _name_pair(view, shown)
+
+
+def _name_pair(view: View, shown: tuple[int, ...]) -> None:
+    """Let two or more of the listed runs be named alike or unlike: the profiles are cut anew by that."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        picked = st.multiselect("Rows of runs to name", shown, key="profiles_pair", placeholder="two or more")
+        for field, words in (("must", "Alike"), ("must_not", "Unlike")):
+            st.button(
+                words,
+                key=f"profiles_pair_{field}",
+                disabled=len(picked) < 2,
+                help=next(leaf.about.help for leaf in FIT.leaves if leaf.path == field),
+                on_click=functools.partial(_name, view, field, picked),
+            )
+
+
+def _name(view: View, field: str, picked: Sequence[int]) -> None:
+    """Write the pair into the form (a callback)."""
+    leaf = next(leaf for leaf in FIT.leaves if leaf.path == field)
+    named = (*getattr(view.settings, field), tuple(map(str, picked)))
+    st.session_state[leaf.key(FIT.page)], st.session_state[NAMED] = form_text(leaf, named), True

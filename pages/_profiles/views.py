@@ -94,7 +94,7 @@ def metadata(view: View) -> None:
 
 def weighed(view: View) -> Membership | None:
     """Return the memberships of the runs, where they were computed."""
-    if not view.fit.settings.by_density:
+    if not view.fit.settings.weighed:
         return None
     compute = view.visit.workbench.membership
     return compute.cached(view.dataset.hash, MembershipSettings(fit=view.settings)).result

@@ -72,3 +72,17 @@ def test_a_table_of_names_takes_numbers_only():
     for wrong in ('{"a": "x"}', "[1]", "3", '{"a": null}'):
         with pytest.raises(SettingsError, match="prices"):
             named(nodes.RANK, f"prices_per_h={wrong}")
+
+
+def test_pairs_of_runs_reach_a_fit_and_what_rests_on_it(workprof, sample):
+    """Of a command they are `A,B`, repeated; of a text that holds all, `A+B`."""
+    fit = workprof("profiles", "fit", "small", "--must", "3,4", "--must", "4,5", "--must-not", "3,9", "--json")
+    assert fit.status == 0, fit.err
+    assert fit.json["settings"]["must"] == [["3", "4"], ["4", "5"]]
+    assert fit.json["pairs"]["n_pairs"] == 3
+    assert fit_of(["must=3+4,4+5", "must-not=3+9"]).must == (("3", "4"), ("4", "5"))
+    stable = workprof("profiles", "stability", "small", "--resamples", "2", "--must", "3,4", "--json")
+    assert stable.json["settings"]["fit"]["must"] == [["3", "4"]]
+    refused = workprof("profiles", "membership", "small", "--must", "3,4")
+    assert refused.status == 2
+    assert "knows no pairs of runs" in refused.err

@@ -187,6 +187,7 @@ CHANGED: dict[str, str] = {
     "version: profiles.estimate_evaluation": "the best guess is that of the predictor that validation rows chose",
     "version: profiles.fit": "DBCV is the index; what was called so is the relative validity",
     "version: profiles.sweep_group": "as profiles.fit",
+    "version: profiles.stability": "its clustering may have pairs of named runs",
     "heading: sweep Runs: sweep_runs dbcv": "is relative_validity, which it was; DBCV is computed for a fit",
     **dict.fromkeys(
         [

@@ -47,6 +47,7 @@ NOT_IN_THE_ADDRESS = {
     "runs_table": "writes runs_run",
     "classify_hits_*": "writes classify_job",
     "scope_*": "is in ds, the dataset of the address",
+    "profiles_pair": "writes profiles_must or profiles_must_not",
     "runs_remove": "asks before something is removed",
     "": "is a popover of fields for a button",
 }
@@ -55,6 +56,7 @@ NOT_IN_THE_ADDRESS = {
 OTHER_PROFILES = {"profiles_min_cluster_size": whole_home.OTHER_SIZE, "profiles_min_samples": whole_home.OTHER_SIZE}
 FORM = (
     "profiles_min_*",
+    "profiles_must*",
     "classify_mode",
     "classify_f*",
     "classify_threshold",

@@ -192,7 +192,7 @@ def expected(
 FIT_SECONDS_PER_CELL = 1.6e-5
 """Of rows × features, fit and scores together, on one core of a small machine (100,001 × 10: about 16 s)."""
 
-CUT = ("min_cluster_size", "method", "epsilon", "target_clusters", "silhouette", "seed")
+CUT = ("min_cluster_size", "method", "epsilon", "target_clusters", "silhouette", "seed", "must", "must_not")
 """Settings that a kept tree is cut again for: such a run takes a second and is no measure of a fit."""
 
 

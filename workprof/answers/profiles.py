@@ -292,11 +292,12 @@ def fit_answer(fit: ProfileFit, names: Names) -> Answer:
     """Which profiles there are, and how distinct they are."""
     scores = fit.scores
     cards = [_card(card) | {"name": names[card.profile]} for card in fit.cards if card.profile != OUTLIERS]
+    whole = ("sample_rows", "left_out", "imputed", "pairs", "seconds", "step_seconds")
     own = {
         "settings": asdict(fit.settings) | {"features": list(fit.features)},
         **asdict(scores),
         "profiles": cards,
-        **{name: getattr(fit, name) for name in ("sample_rows", "left_out", "imputed", "seconds", "step_seconds")},
+        **{name: getattr(fit, name) for name in whole},
     }
     return Answer(
         profiles_sentence(fit, names, {}),
@@ -307,8 +308,21 @@ def fit_answer(fit: ProfileFit, names: Names) -> Answer:
             Figure(ACQUIRES, scores),
         ),
         (summary_table(fit, names),),
-        tuple(fit.notes),
+        fit_notes(fit),
         own,
+    )
+
+
+def fit_notes(fit: ProfileFit) -> tuple[str, ...]:
+    """What a reader of the scores must know, and what became of the runs that were named as alike or unlike."""
+    held = fit.pairs
+    if held is None:
+        return tuple(fit.notes)
+    return (
+        *fit.notes,
+        f"No profile goes against the {counted(held.n_pairs, 'named pair')}: the usual cut holds {held.held_unaided}, "
+        f"the cut chosen for them {held.held_by_cut}. Settled one by one: {counted(held.moved, 'run')} joined the "
+        f"profile of runs like it, {held.unclustered:,} lost theirs.",
     )
 
 

@@ -8,9 +8,9 @@ import typer
 from workprof.answers.profiles import assigned_answer, fit_answer
 from workprof.answers.told import TOLD
 from workprof.cli.console import OUT, Dataset, emit_answer, opened, parameter, progress_line, register
-from workprof.cli.questions import add, add_others, answered, options, settings_of
+from workprof.cli.questions import add, add_others, answered, given_value, options, settings_of
 from workprof.core.errors import SettingsError
-from workprof.core.fields import put, read
+from workprof.core.fields import put
 from workprof.core.question import Question
 from workprof.profiles.questions import BASELINE, FIT, HOPKINS, MEMBERSHIP, QUESTIONS, STABILITY, SWEEP
 from workprof.profiles.settings import ENGINES, ProfileSettings, preset as preset_overrides
@@ -78,9 +78,9 @@ def _of_fit(question: Question[Any, Any]) -> None:
     def asked(dataset: str, home: Path | None, as_json: bool, **given: Any) -> None:
         settings = settings_of(question, given)
         changes = {
-            leaf.path: read(leaf, given[leaf.path])
+            leaf.path: given_value(leaf, given[leaf.path])
             for leaf in FIT.leaves
-            if leaf.path in names and given[leaf.path] is not None
+            if leaf.path in names and given[leaf.path] not in (None, [])
         }
         with opened(home) as workbench:
             compute = getattr(workbench, question.call)

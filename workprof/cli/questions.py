@@ -187,6 +187,8 @@ def _option(leaf: Leaf, *, hidden: bool, required: bool) -> inspect.Parameter:
         usual = about.empty if leaf.default in (0, None, "", (), {}) else write(leaf, leaf.default)
         words += [f"Default: {usual}."] if usual else []
     metavar = UNITS[about.unit].metavar if about.unit in UNITS else about.unit.upper() or None
+    if leaf.repeated:
+        metavar = "A,B"
     if leaf.table:
         metavar = f"NAME={'VALUE' if leaf.each is str else 'NUMBER'},..."
     look: dict[str, Any] = {"help": " ".join(words), "metavar": metavar, "show_default": False, "hidden": hidden}
@@ -219,12 +221,17 @@ def settings_of(question: Question[Any, Any], given: Mapping[str, Any], base: An
         base = question.published()
     own = leaves(question.settings)
     texts = [(leaf, given[_name(leaf.flag)]) for leaf in own if given.get(_name(leaf.flag)) not in (None, [], ())]
-    values = {leaf.path: tuple(map(console.names, text)) if leaf.repeated else read(leaf, text) for leaf, text in texts}
+    values = {leaf.path: given_value(leaf, text) for leaf, text in texts}
     values |= with_values(own, given.get(WITH) or ())
     for leaf in own:
         if leaf.path in values and leaf.path in question.ignores:
             console.warn(f"note: {leaf.flag} changes nothing here")
     return question.without_ignored(question.default(**values) if base is None else put(base, values))
+
+
+def given_value(leaf: Leaf, text: Any) -> Any:
+    """Return the value of an option as it was given: a text, or the texts of one that is repeated."""
+    return tuple(map(console.names, text)) if leaf.repeated else read(leaf, text)
 
 
 def with_values(own: Sequence[Leaf], texts: Sequence[str]) -> dict[str, Any]:

@@ -31,8 +31,9 @@ from workprof.forecasts.splits import SPLITS, Fold, make_folds
 from workprof.profiles.assign import make_quick_assigner
 from workprof.profiles.features import prepare
 from workprof.profiles.fit import STEPS as FIT_STEPS, grow_tree, warm_kernels
+from workprof.profiles.pairs import find_pairs
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.tree import cut_with_fall, matched_numbers
+from workprof.profiles.tree import matched_numbers, numbered_cut
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -349,14 +350,17 @@ def _clustered_alone(
 def _profiles_of(jobs: pd.DataFrame, train: Ints, settings: ProfileSettings) -> Ints:
     """(n_rows,) profiles of a clustering of the training rows; the other rows are assigned to them."""
     share = len(train) / len(jobs)
+    pairs = find_pairs(jobs, settings).among(train)
     scaled = replace(
         settings,
+        must=(),
+        must_not=(),
         min_cluster_size=settings.min_cluster_size and max(2, round(share * settings.min_cluster_size)),
         min_samples=settings.min_samples and max(1, round(share * settings.min_samples)),
     )
     prepared = prepare(jobs.iloc[train], scaled)
     resolved, tree = prepared.settings, grow_tree(prepared, Stopwatch(silent, FIT_STEPS))
-    clusters, fall = cut_with_fall(tree, resolved.min_cluster_size, resolved.method, resolved.epsilon)
+    clusters, fall = numbered_cut(tree, resolved, pairs.among(prepared.rows))
     labels = np.full(len(jobs), NO_PROFILE, dtype=np.int64)
     clustered = train[prepared.rows]
     labels[clustered] = clusters.labels

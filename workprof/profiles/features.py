@@ -18,6 +18,7 @@ import numpy as np
 from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.units import format_count
+from workprof.profiles.pairs import NO_PAIRS, Pairs, find_pairs
 from workprof.profiles.settings import (
     ALL17,
     FEATURE_SETS,
@@ -342,6 +343,7 @@ class Prepared:
     transform: FittedTransform  # fitted on them
     points: Floats  # (n_rows, n_dims) scaled values, indicator columns last
     notes: tuple[str, ...]  # what happened to rows and columns
+    pairs: Pairs = NO_PAIRS  # of the clustered rows that were named as alike or unlike
 
     @property
     def whole(self) -> bool:
@@ -370,14 +372,16 @@ def prepare(jobs: pd.DataFrame, settings: ProfileSettings) -> Prepared:
     Raises:
         ColumnMissing: when a feature that was named by itself is absent.
         NotEnoughData: with fewer than two usable features, or too few rows.
+        SettingsError: as `find_pairs`; runs that are named are always among the rows.
     """
     n_clustered = clustered_rows(settings, len(jobs))
     resolved = resolve(with_sample(settings, len(jobs)), n_clustered)
-    rows = draw_rows(len(jobs), n_clustered, settings.seed)
+    rows, pairs = draw_rows(len(jobs), n_clustered, settings.seed), find_pairs(jobs, resolved)
+    rows = np.union1d(rows, pairs.rows)
     drawn = jobs if len(rows) == len(jobs) else jobs.iloc[rows]
     matrix = read_features(drawn, resolved.features, resolved.mode)
     transform = fit_transform(matrix, resolved.scaler, resolved.mode)
     points = apply_transform(transform, matrix.numbers)
     ids = drawn["row_id"].to_numpy(dtype=np.int64) if "row_id" in drawn.columns else rows
-    notes = preparation_notes(resolved, matrix, transform, len(jobs), n_clustered)
-    return Prepared(resolved, jobs, rows, drawn, ids, matrix, transform, points, notes)
+    notes = preparation_notes(resolved, matrix, transform, len(jobs), len(rows))
+    return Prepared(resolved, jobs, rows, drawn, ids, matrix, transform, points, notes, pairs.among(rows))

@@ -24,8 +24,9 @@ from workprof.core.units import format_count, format_share
 from workprof.profiles.assign import Assigner, make_assigner, make_quick_assigner, settle_rim
 from workprof.profiles.features import FittedTransform, Prepared, draw_rows, prepare
 from workprof.profiles.metadata import Heatmap
+from workprof.profiles.pairs import PairsHeld, settle
 from workprof.profiles.scores import ProfileScores, density_validity, of_all_rows, only_counted, score
-from workprof.profiles.settings import PACKAGE, ProfileSettings
+from workprof.profiles.settings import PACKAGE, ProfileSettings, refuse_unweighed
 from workprof.profiles.silhouettes import exact_silhouettes
 from workprof.profiles.summary import (
     FeatureSpread,
@@ -157,6 +158,7 @@ class ProfileFit(Shown):
     digest: str = ""  # of features, scaler and the clustered rows; '' of a fit of the release before
     sample_rows: int = 0
     """Rows that were clustered, where the others were assigned to the profiles found; 0 = all were clustered."""
+    pairs: PairsHeld | None = None  # what became of the runs that were named as alike or unlike
 
     def to_hdbscan(self, jobs: Clustered) -> HDBSCAN:
         """This clustering as a fitted `hdbscan.HDBSCAN`, for `hdbscan.plots` and `hdbscan.approximate_predict`.
@@ -164,8 +166,10 @@ class ProfileFit(Shown):
         `jobs` is the table that was clustered, or the path of its trace. The spanning tree is built again. Points are
         scaled as in the fit (`transform`); labels are numbered as hdbscan numbers them, not by size.
 
-        Raises SettingsError for OPTICS, which has no such tree, or when the table is another one than was clustered.
+        Raises SettingsError for OPTICS, which has no such tree, for profiles of named pairs, which hdbscan cannot cut,
+        or when the table is another one than was clustered.
         """
+        refuse_unweighed(self.settings)
         prepared, tree = self.grown_again(jobs)
         settings = self.settings
         return to_hdbscan(prepared.points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
@@ -180,7 +184,7 @@ class ProfileFit(Shown):
         Raises SettingsError as `to_hdbscan`.
         """
         prepared, tree = self.grown_again(jobs)
-        return make_assigner(prepared.points, tree, numbered_cut(tree, self.settings)[1])
+        return make_assigner(prepared.points, tree, numbered_cut(tree, self.settings, prepared.pairs)[1])
 
     def grown_again(self, jobs: Clustered, tree: SpanningTree | None = None) -> tuple[Prepared, SpanningTree]:
         """The clustered rows, scaled, and their spanning tree (`tree`, if given); raises as `to_hdbscan`."""
@@ -242,7 +246,7 @@ def fit_profiles(
         return describe(prepared, clusters, None, watch)
     tree = grow_tree(prepared, watch)
     with watch.step("cut", "Cutting the tree"):
-        clusters, _ = numbered_cut(tree, prepared.settings)
+        clusters, _ = numbered_cut(tree, prepared.settings, prepared.pairs)
     return describe(prepared, clusters, tree, watch)
 
 
@@ -303,6 +307,7 @@ def describe(
         transform=prepared.transform,
         digest=prepared.digest,
         sample_rows=len(prepared.rows) if sampled else 0,
+        pairs=clusters.pairs,
     )
 
 
@@ -331,7 +336,7 @@ def _assign(
     (`settle_rim`): so a clustered row at a rim may change, too.
     """
     settings, n_rows = prepared.settings, len(prepared.table)
-    _, fall = numbered_cut(tree, settings)
+    _, fall = numbered_cut(tree, settings, prepared.pairs)
     assigner = make_quick_assigner(prepared.points, tree, fall)
     labels, strength, xy = np.empty(n_rows, dtype=np.int64), np.empty(n_rows), np.empty((n_rows, 2))
     core, own = np.empty(n_rows), prepared.rows
@@ -354,6 +359,7 @@ def _assign(
         core[own] = tree.core_distance
         labels[(labels >= 0) & (core > rim.apart[labels])] = -1
         strength[labels < 0] = 0.0
+        labels[own], strength[own] = settle(labels[own], strength[own], prepared.pairs)
     silhouettes = RowResults(labels, np.full(n_rows, np.nan), np.full(n_rows, np.nan))
     silhouettes.published[own], silhouettes.clustered[own] = result.rows.published, result.rows.clustered
     return _Every(row_ids_of(prepared.table), silhouettes, strength, xy)
@@ -399,10 +405,12 @@ class TreeSettings:
     mode: str
     sample_rows: int
     seed: int
+    must: tuple[tuple[str, ...], ...] = ()
+    must_not: tuple[tuple[str, ...], ...] = ()
 
 
 def tree_settings(settings: ProfileSettings) -> TreeSettings:
-    """The part of resolved settings that the tree depends on; the seed only where rows are drawn."""
+    """The part of resolved settings that the tree depends on; seed and named runs only where rows are drawn."""
     return TreeSettings(
         features=settings.features,
         scaler=settings.scaler,
@@ -411,6 +419,8 @@ def tree_settings(settings: ProfileSettings) -> TreeSettings:
         mode=settings.mode,
         sample_rows=settings.sample_rows,
         seed=settings.seed if settings.sample_rows else 0,
+        must=settings.must if settings.sample_rows else (),
+        must_not=settings.must_not if settings.sample_rows else (),
     )
 
 
@@ -427,7 +437,7 @@ def fit_keeping_tree(
         prepared = prepare(frames["jobs"], settings)
     tree = grow_tree(prepared, watch)
     with watch.step("cut", "Cutting the tree"):
-        clusters, _ = numbered_cut(tree, prepared.settings)
+        clusters, _ = numbered_cut(tree, prepared.settings, prepared.pairs)
     return Made(describe(prepared, clusters, tree, watch), {TREE: tree})
 
 
@@ -443,7 +453,7 @@ def recut(
 
     Not `scored` (see `describe`), it takes a third of that.
 
-    The settings, resolved, differ from the tree's in min_cluster_size, method, epsilon and what is scored only.
+    The settings, resolved, differ from the tree's in min_cluster_size, method, epsilon, pairs and what is scored only.
 
     Raises SettingsError when the tree is not of these rows or this min_samples.
     """
@@ -453,7 +463,7 @@ def recut(
         prepared = prepare(frames["jobs"], settings)
     _check(tree, len(prepared.row_ids), settings)
     with watch.step("cut", "Cutting the kept tree"):
-        clusters, _ = numbered_cut(tree, settings)
+        clusters, _ = numbered_cut(tree, settings, prepared.pairs)
     return describe(prepared, clusters, tree, watch, scored=scored)
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints
-from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.shown import Shown
@@ -17,7 +16,7 @@ from workprof.core.units import format_count
 from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.fit import grow_tree, warm_kernels
 from workprof.profiles.metadata import NOT_GIVEN
-from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.settings import ProfileSettings, refuse_unweighed
 from workprof.profiles.tree import numbered_cut, to_hdbscan
 
 if TYPE_CHECKING:
@@ -95,14 +94,13 @@ def membership(
     """What hdbscan says of the rows that `settings.fit` clusters.
 
     Raises:
-        SettingsError: for a clustering by OPTICS.
+        SettingsError: for a clustering by OPTICS, or one with pairs of named runs.
         ColumnMissing, NotEnoughData: as `fit_profiles`.
 
     Source: hdbscan (McInnes, Healy & Astels 2017): all_points_membership_vectors, outlier_scores_ (GLOSH, Campello et
     al. 2015), exemplars_, condensed_tree_, single_linkage_tree_; over the spanning tree of the clustering.
     """
-    if not settings.fit.by_density:
-        raise SettingsError(f"a clustering by {settings.fit.algorithm} has no HDBSCAN tree; fit with hdbscan")
+    refuse_unweighed(settings.fit)
     progress(0.0, "Getting ready")
     warm_kernels(settings.fit)
     watch = Stopwatch(progress, STEPS)

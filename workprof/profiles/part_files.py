@@ -93,7 +93,7 @@ def file_assigner(
     """
     prepared, tree = fit.grown_again(jobs, tree)
     transform = prepared.transform
-    cut, fall = numbered_cut(tree, fit.settings)
+    cut, fall = numbered_cut(tree, fit.settings, prepared.pairs)
     own, in_both = fit.labels[prepared.rows], np.zeros((len(names), len(names)), dtype=np.int64)
     if cut.labels.max(initial=-1) != len(names) - 2:
         raise SettingsError(OTHER_TREE)

@@ -76,6 +76,7 @@ STABILITY = Question(
     StabilitySettings,
     Stability,
     "workprof.profiles.stability:stability",
+    version=2,
     finds="stability of profiles",
     optional=lambda settings: columns_of(settings.fit.features),
     page=PAGE,

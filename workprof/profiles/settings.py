@@ -140,6 +140,7 @@ TargetClusters = Annotated[
     ),
 ]
 Seed = Annotated[int, Setting("Of every random draw.", least=0)]
+NAMED_RUNS = "A run is the name of its job, or the number of its row. In a form or link: A+B, C+D."
 
 
 @settings
@@ -195,6 +196,14 @@ class ProfileSettings:
     silhouette: Silhouette = ""
     sample_rows: SampleRows = 0
     seed: Seed = 0
+    must: Annotated[
+        tuple[tuple[str, ...], ...],
+        Setting(f"Runs that are alike: they end in one profile. {NAMED_RUNS}", label="Runs alike"),
+    ] = ()
+    must_not: Annotated[
+        tuple[tuple[str, ...], ...],
+        Setting(f"Runs that are unlike: no two of them share a profile. {NAMED_RUNS}", label="Runs unlike"),
+    ] = ()
 
     def __post_init__(self) -> None:
         if self.min_cluster_size == 1:
@@ -204,6 +213,19 @@ class ProfileSettings:
     def by_density(self) -> bool:
         """Whether it is HDBSCAN, which has a tree and takes further rows."""
         return self.algorithm in ("hdbscan", PACKAGE)
+
+    @property
+    def weighed(self) -> bool:
+        """Whether the package hdbscan cuts these profiles too, and so can weigh their runs: it knows no pairs."""
+        return self.by_density and not (self.must or self.must_not)
+
+
+def refuse_unweighed(settings: ProfileSettings) -> None:
+    """Raise SettingsError where the package hdbscan does not cut these profiles."""
+    if not settings.by_density:
+        raise SettingsError(f"a clustering by {settings.algorithm} has no HDBSCAN tree; fit with hdbscan")
+    if not settings.weighed:
+        raise SettingsError("the package hdbscan knows no pairs of runs; fit without must and must_not for this")
 
 
 def default_features(mode: str) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from workprof.core.shown import Shown
 from workprof.core.units import format_count, format_share
 from workprof.profiles.features import Prepared, draw_rows, prepare
 from workprof.profiles.fit import grow_tree, warm_kernels
+from workprof.profiles.pairs import NO_PAIRS, Pairs
 from workprof.profiles.scores import adjusted_rand
 from workprof.profiles.settings import ProfileSettings, Seed
 from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours, numbered_cut, run_optics
@@ -187,7 +188,7 @@ def stability(
     runs: list[_Run] = []
     with watch.step("resamples", "Clustering part of the rows again") as report:
         draws = (draw_rows(len(reference), n_resampled, _seed(settings, i)) for i in range(settings.resamples))
-        for run in each(_resample, (prepared.points, reference, n_profiles, fit), draws):
+        for run in each(_resample, (prepared.points, reference, n_profiles, fit, prepared.pairs), draws):
             runs.append(run)
             report(len(runs) / settings.resamples)
     jaccards, rands = np.array([run.jaccards for run in runs]), np.array([run.adjusted_rand for run in runs])
@@ -215,7 +216,7 @@ def _reference(prepared: Prepared, watch: Stopwatch) -> Ints:
     settings = prepared.settings
     if settings.algorithm == "optics":
         return _cluster(prepared.points, settings)
-    return numbered_cut(grow_tree(prepared, watch), settings)[0].labels
+    return numbered_cut(grow_tree(prepared, watch), settings, prepared.pairs)[0].labels
 
 
 def _plan(settings: StabilitySettings, prepared: Prepared) -> tuple[int, ProfileSettings]:
@@ -238,19 +239,21 @@ def _seed(settings: StabilitySettings, resample: int) -> int:
     return int(np.random.SeedSequence([settings.seed, resample]).generate_state(1)[0])
 
 
-def _cluster(points: Floats, settings: ProfileSettings) -> Ints:
+def _cluster(points: Floats, settings: ProfileSettings, pairs: Pairs = NO_PAIRS) -> Ints:
     if settings.algorithm == "optics":
         return run_optics(points, settings.metric, settings.min_samples).labels
     neighbours = find_neighbours(points, settings.metric, (settings.min_samples,))
     tree = build_spanning_tree(neighbours, settings.min_samples)
+    if pairs:
+        return numbered_cut(tree, settings, pairs)[0].labels
     return cut(tree, settings.min_cluster_size, settings.method, settings.epsilon).labels
 
 
-def _resample(whole: tuple[Floats, Ints, int, ProfileSettings], rows: Ints) -> _Run:
+def _resample(whole: tuple[Floats, Ints, int, ProfileSettings, Pairs], rows: Ints) -> _Run:
     """How one resample compares; everything that it needs is in its arguments, so that another machine can."""
-    every, labels, n_profiles, settings = whole
+    every, labels, n_profiles, settings, pairs = whole
     points, reference = every[rows], labels[rows]
-    clusters = _cluster(points, settings)
+    clusters = _cluster(points, settings, pairs.among(rows))
     shared = (reference >= 0) & (clusters >= 0)
     here, there = reference[shared], clusters[shared]
     comparable = len(here) > 0 and np.ptp(here) > 0 and clusters.max() > 0

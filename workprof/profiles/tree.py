@@ -17,6 +17,7 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, Positions
 from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.profiles.pairs import NO_PAIRS, Pairs, PairsHeld, satisfied, settle
 from workprof.profiles.settings import ProfileSettings, default_min_cluster_size
 
 if TYPE_CHECKING:
@@ -219,6 +220,7 @@ class Clusters:
     labels: Ints  # (n_rows,) 0 .. n_clusters - 1, from the largest cluster on unless `numbered_cut`; -1 = outlier.
     probabilities: Floats  # (n_rows,) membership strength 0-1, 0 for outliers
     tree: CondensedTree | None  # condensed tree; None where the algorithm makes none
+    pairs: PairsHeld | None = None  # what became of the runs that were named as alike or unlike
 
 
 @dataclass(frozen=True)
@@ -245,9 +247,9 @@ def cut(tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon:
 
 
 def cut_with_fall(
-    tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon: float = 0.0
+    tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon: float = 0.0, pairs: Pairs = NO_PAIRS
 ) -> tuple[Clusters, Fall]:
-    """As `cut`, and where each row falls out of the condensed tree."""
+    """As `cut`, and where each row falls out of the condensed tree; `pairs` of its rows choose the cut first."""
     from workprof.profiles.kernels import condensing as kernels  # noqa: PLC0415  numba
 
     n = tree.n_rows
@@ -263,7 +265,9 @@ def cut_with_fall(
     up, rows_at_birth = np.full(n_nodes, -1, dtype=np.int64), np.full(n_nodes, n, dtype=np.int64)
     inner = child >= n
     up[child[inner] - n], rows_at_birth[child[inner] - n] = parent[inner] - n, child_size[inner]
-    selected = select_clusters(up, stability, birth, method, epsilon)
+    node, lambda_ = np.zeros(n, dtype=np.int64), np.zeros(n)
+    node[child[~inner]], lambda_[child[~inner]] = parent[~inner] - n, lambdas[~inner]
+    selected = select_clusters(up, stability, birth, method, epsilon, satisfied(up, node, pairs) if pairs else None)
     label_of, death_of = _spread_down(up, selected, death)
     labels, strength = kernels.label_points(parent, child, lambdas, n, label_of, death_of)
     rank = _rank_by_size(labels, birth[selected], death[selected])
@@ -271,31 +275,39 @@ def cut_with_fall(
     shown = np.full(n_nodes, -1, dtype=np.int64)
     shown[selected] = rank
     condensed = CondensedTree(np.arange(n_nodes, dtype=np.int64), up, birth, death, rows_at_birth, shown)
-    node, lambda_ = np.zeros(n, dtype=np.int64), np.zeros(n)
-    node[child[~inner]], lambda_[child[~inner]] = parent[~inner] - n, lambdas[~inner]
     profile = np.where(label_of >= 0, np.append(rank, -1)[label_of], -1)
     return Clusters(labels, strength, condensed), Fall(node, lambda_, up, birth, profile, death_of)
 
 
-def numbered_cut(tree: SpanningTree, settings: ProfileSettings) -> tuple[Clusters, Fall]:
+def numbered_cut(tree: SpanningTree, settings: ProfileSettings, pairs: Pairs = NO_PAIRS) -> tuple[Clusters, Fall]:
     """As `cut_with_fall` at resolved settings, with numbers that a profile keeps from cut to cut of one tree.
 
     The usual cut (usual size, excess of mass) numbers by size. Any other cut takes its numbers over by
-    `matched_numbers`; a profile whose number is too high for it, and one that is new, have the lowest free ones.
+    `matched_numbers`; a profile whose number is too high for it, and one that is new, have the lowest free ones. No
+    pair is violated: what the cut leaves, `settle` settles, and a profile that it empties is none.
     """
     size, method, epsilon = settings.min_cluster_size, settings.method, settings.epsilon
-    clusters, fall = cut_with_fall(tree, size, method, epsilon)
+    clusters, fall = cut_with_fall(tree, size, method, epsilon, pairs)
     usual = default_min_cluster_size(tree.n_rows)
-    if (size, method, epsilon) == (usual, "eom", 0.0) or clusters.tree is None:
+    if clusters.tree is None or (not pairs and (size, method, epsilon) == (usual, "eom", 0.0)):
         return clusters, fall
-    count = int(clusters.labels.max(initial=-1)) + 1
-    number = matched_numbers(clusters.labels, cut(tree, usual).labels, count)
-    taken = number[:-1] < count
-    number[np.flatnonzero(~taken)] = np.setdiff1d(np.arange(count), number[:-1][taken])
+    of_cut = clusters.labels
+    labels, strength = settle(of_cut, clusters.probabilities, pairs)
+    left = np.flatnonzero(np.bincount(labels[labels >= 0], minlength=1))
+    count = len(left)
+    number = np.full(int(of_cut.max(initial=-1)) + 2, -1, dtype=np.int64)
+    number[left] = matched = np.arange(count)
+    matched = matched_numbers(number[labels], cut(tree, usual).labels, count)[:-1]
+    taken = matched < count
+    matched[np.flatnonzero(~taken)] = np.setdiff1d(np.arange(count), matched[taken])
+    number[left] = matched
     condensed = replace(clusters.tree, selected=number[clusters.tree.selected])
-    return replace(clusters, labels=number[clusters.labels], tree=condensed), replace(
-        fall, profile=number[fall.profile]
-    )
+    held = None
+    if pairs:
+        unaided = cut(tree, size, method, epsilon).labels
+        joined, gone = (labels >= 0) & (labels != of_cut), (labels < 0) & (of_cut >= 0)
+        held = PairsHeld(len(pairs), pairs.held(unaided), pairs.held(of_cut), int(joined.sum()), int(gone.sum()))
+    return Clusters(number[labels], strength, condensed, held), replace(fall, profile=number[fall.profile])
 
 
 def matched_numbers(labels: Ints, reference: Ints, free: int) -> Ints:
@@ -349,13 +361,24 @@ def to_hdbscan(
     return result
 
 
-def select_clusters(up: Ints, stability: Floats, birth: Floats, method: str, epsilon: float) -> Ints:
+def select_clusters(
+    up: Ints,
+    stability: Floats,
+    birth: Floats,
+    method: str,
+    epsilon: float,
+    satisfied: tuple[Ints, Ints] | None = None,
+) -> Ints:
     """The selected nodes of a condensed tree in rising order; the root is never selected.
 
     `up` (n_nodes,) is the parent of each node, -1 for the root, parents before children; `birth` the lambda at which it
-    appears. Nodes born below the distance epsilon give way to their ancestor above it.
+    appears. Nodes born below the distance epsilon give way to their ancestor above it. `satisfied` (`pairs.satisfied`)
+    comes before stability, and before the rule that leaves are selected.
     """
-    chosen = _leaves(up) if method == "leaf" else _excess_of_mass(up, stability)
+    if method == "leaf" and satisfied is None:
+        chosen = _leaves(up)
+    else:
+        chosen = _excess_of_mass(up, _leaves(up).astype(np.float64) if method == "leaf" else stability, satisfied)
     if epsilon > 0:
         chosen = _merge_below(chosen, up, birth, epsilon)
     return np.flatnonzero(chosen).astype(np.int64)
@@ -368,17 +391,24 @@ def _leaves(up: Ints) -> Bools:
     return leaf
 
 
-def _excess_of_mass(up: Ints, stability: Floats) -> Bools:
-    """Keep a node where it is at least as stable as what is selected below; single precision sums as in hdbscan."""
-    best = stability.copy()
+def _excess_of_mass(up: Ints, stability: Floats, satisfied: tuple[Ints, Ints] | None) -> Bools:
+    """Keep a node where it is at least as stable as what is selected below; single precision sums as in hdbscan.
+
+    Where pairs say what each node satisfies, and its fallen runs, more of that comes before stability.
+    """
+    best, leaf = stability.copy(), _leaves(up)
     below = np.zeros(len(up), dtype=np.float32)
+    none = np.zeros(len(up), dtype=np.int64)
+    met, met_below = (one.copy() for one in satisfied or (none, none))
     selected = np.zeros(len(up), dtype=bool)
     # hdbscan adds the first-born child first: two children per node, so its sum is the same in either order.
     for node in range(len(up) - 1, 0, -1):
-        selected[node] = not below[node] > best[node]
+        more = met[node] - met_below[node]
+        selected[node] = leaf[node] or more > 0 or (more == 0 and not below[node] > best[node])
         if not selected[node]:
-            best[node] = below[node]
+            best[node], met[node] = below[node], met_below[node]
         below[up[node]] = np.float32(float(below[up[node]]) + best[node])
+        met_below[up[node]] += met[node]
     covered = np.zeros(len(up), dtype=bool)
     for node in range(1, len(up)):
         covered[node] = covered[up[node]] or selected[up[node]]

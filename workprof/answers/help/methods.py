@@ -41,14 +41,16 @@ METHODS = (
         "use, duration, workloads and users. A sweep runs 4 transforms, 7 sizes and 2 distances: 56 "
         "runs an algorithm (Table III).",
         "Only sensors are clustered, missing values stay missing, and the target number of profiles is a setting. The "
-        "spanning tree is saved, so another minimum size needs no new fit. Memberships, outlier scores (GLOSH) and "
-        "exemplars are hdbscan's own.",
+        "spanning tree is saved, so another minimum size or pair of named runs needs no new fit. "
+        "Memberships, outlier scores (GLOSH) and exemplars are hdbscan's own.",
         (
             "PolarisProfiler, SOSE 2023",
             EXTENDED,
             "Campello, Moulavi and Sander, Density-Based Clustering Based on Hierarchical Density Estimates, PAKDD "
             "2013 (HDBSCAN)",
             "Moulavi et al., Density-Based Clustering Validation, SDM 2014 (DBCV)",
+            "Campello et al., A framework for semi-supervised and unsupervised optimal extraction of clusters from "
+            "hierarchies, DMKD 27 (2013): pairs of runs that are alike or unlike",
         ),
         (
             "Profiles show which runs behave alike, not why; their numbers change with the rows.",

@@ -6,7 +6,7 @@ A refit makes profiles, forecaster and references anew from the dataset and the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -73,7 +73,7 @@ def build_feedback_model(
     watch = Stopwatch(progress, STEPS)
     with watch.step("file", "Filing the jobs of the fit as new ones are"):
         profiles = settings.classifier.profiles
-        prepared = prepare(jobs, profiles)
+        prepared = prepare(jobs, replace(profiles, must=(), must_not=()))  # the labels are there already
         ids = jobs["row_id"].to_numpy(dtype=np.int64) if "row_id" in jobs.columns else np.arange(len(jobs))
         rows = np.flatnonzero(np.isin(ids, prepared.row_ids))
         labels = numbers_of(jobs.iloc[rows], "profile")
