@@ -135,6 +135,11 @@ class ResultCache:
             self._memory.remember(key, InMemory(packed, bytes_in_memory(packed), about))
             self._note_unsaved(about, error)
 
+    def take_all(self, other: "ResultCache") -> None:
+        """Take over what another cache holds on disk, which is then empty."""
+        for place, about in entries_of(other._folder):
+            self.take(about.key, place)
+
     def _write(self, key: str, record: object, about: About) -> None:
         aside = self._folder / f"aside-{uuid.uuid4().hex}"
         try:

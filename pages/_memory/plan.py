@@ -19,7 +19,7 @@ from workprof.answers.verdict import (
     notes,
     sentence,
     table_name,
-    verdict_answer,
+    verdict_tables,
     what_if_sentence,
 )
 from workprof.charts.memory.tasks import requested_chart
@@ -111,8 +111,7 @@ def plan(context: PageContext) -> None:
 
 def _rows(context: PageContext, settings: VerdictSettings, result: Verdict) -> None:
     """Show the rows, found by words and by what changes, what is decided about them, and the file of all of them."""
-    answer = verdict_answer(result)
-    table = answer.table("rows")
+    table, *further = verdict_tables(result)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         shown = st.segmented_control(
             "Rows", ("all", *ACTIONS), default="all", required=True, key="memory_verdict_action", bind="query-params"
@@ -137,7 +136,7 @@ def _rows(context: PageContext, settings: VerdictSettings, result: Verdict) -> N
     decisions.choose(context, settings, result.memory, own, "memory_verdict_table")
     decisions.gone(context, result)
     by_name = {table_name(one.resource): one for one in result.resources[1:]}
-    others = [(by_name[one.name], one) for one in answer.tables[1:] if one.name in by_name]
+    others = [(by_name[one.name], one) for one in further if one.name in by_name]
     if others:
         figures.fold("Other resources", "memory_verdict_others", _others, context, settings, others)
     tables.csv(table.frame(), f"{safe_name(context.dataset.name)}-plan", "memory_verdict_csv", "Download CSV")

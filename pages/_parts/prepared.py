@@ -9,7 +9,7 @@ from typing import Any
 from pages._frame.visit import Visit
 from pages._parts import long_question
 from workprof.answers.how_long import earlier_runs, expected_sweep
-from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.errors import ColumnMissing, DatasetUnknown, NotEnoughData
 from workprof.core.progress import Progress
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.profiles.questions import GROUP
@@ -51,7 +51,7 @@ def _prepare(workbench: Workbench, dataset: Dataset, longest_s: float, progress:
     Nothing begins while anything else runs: what a visitor waits for is not held up.
     """
     waiting = set(QUESTIONS[dataset.kind])
-    while waiting:
+    while waiting and _is_present(workbench, dataset):
         lasts = {name: _seconds(workbench, dataset, name) for name in waiting}
         for name in sorted(waiting, key=lambda name: (lasts[name], name)):
             if lasts[name] > longest_s:
@@ -99,7 +99,16 @@ def each(visit: Visit, dataset: Dataset, name: str, wanted: Sequence[object]) ->
 def _each(workbench: Workbench, dataset: Dataset, name: str, wanted: Sequence[object], progress: Progress) -> None:
     for settings in wanted:
         _until(lambda: not any(job.active for job in workbench.jobs()), progress)
+        if not _is_present(workbench, dataset):
+            return
         getattr(workbench, name)(dataset.hash, settings, progress)
+
+
+def _is_present(workbench: Workbench, dataset: Dataset) -> bool:
+    """Return whether these rows are still there: a refresh may have brought others, which visitors see since."""
+    with suppress(DatasetUnknown):
+        return workbench.dataset(dataset.hash).hash == dataset.hash
+    return False
 
 
 def _until(met: Callable[[], bool], progress: Progress) -> None:

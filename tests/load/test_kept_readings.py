@@ -1,6 +1,8 @@
 """What is kept in memory of a dataset follows every change: the catalogue, and the summaries of its columns."""
 
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
@@ -67,3 +69,18 @@ def test_views_are_bounded_and_the_ones_asked_for_last_stay():
 
     assert [asked(dataset) for dataset in ("a", "b", "a", "c", "a", "b")] == [1, 2, 1, 3, 1, 4]
     assert read == ["a", "b", "c", "b"]
+
+
+def test_a_view_that_many_ask_for_at_once_is_read_once():
+    views, read, all_there = Views(2), [], threading.Barrier(8)
+
+    def reading():
+        read.append(time.sleep(0.2))
+        return len(read)
+
+    def asked(_):
+        all_there.wait(30)
+        return views.get(("a", "columns"), reading)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert [*pool.map(asked, range(8))] == [1] * 8

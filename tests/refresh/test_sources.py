@@ -18,8 +18,10 @@ from tests.formats.one_of_each import FILES
 from tests.refresh.conftest import rows_of
 from tests.refresh.planted import BEGIN, jobs, pods, prometheus, sacct
 from workprof.core.errors import HomeBusy, SettingsError, WorkprofError
+from workprof.sources.refresh import refresh
 from workprof.sources.source import Credentials, Source, seconds_of, secret
 from workprof.store.reports import IngestOptions
+from workprof.store.trace_store import TraceStore
 
 pytestmark = pytest.mark.slow
 
@@ -88,6 +90,44 @@ def test_files_that_are_new_or_grew_are_read_and_the_dataset_is_what_they_hold(b
     assert bench.dataset("all").rows == 45
 
 
+def test_who_looks_meanwhile_sees_the_rows_of_before_and_may_write(bench, tmp_path):
+    """The rows as they will be have a home of their own, in which what pages show first is computed."""
+    trace, seen = tmp_path / "runs.csv", []
+    table(trace, range(30))
+    source = Source(name="all", kind="files", address=str(trace))
+    bench.add_source(source)
+    bench.refresh("all")
+    table(trace, range(45))
+    others = subprocess.Popen(
+        [sys.executable, "-c", MEANWHILE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"WORKPROF_HOME": str(bench.settings.home)},
+    )  # fmt: skip
+
+    def compute(passing, hashed):
+        with TraceStore(passing) as own:
+            seen.append((own.dataset(hashed).rows, bench.dataset("all").rows))
+        seen.append(json.loads(others.communicate("now\n", timeout=60)[0]))
+
+    with TraceStore(bench.settings) as store:
+        grown = refresh(store, source, compute, bench.settings)
+    assert seen[0] == (45, 30)
+    assert seen[1] == [30, ["meanwhile"]]
+    assert (bench.dataset("all").hash, bench.dataset("all").rows) == (grown.dataset, 45)
+    assert "meanwhile" in bench.scopes()
+
+
+MEANWHILE = """
+import json, sys
+from workprof.core.settings import from_environment
+from workprof.store.trace_store import TraceStore
+sys.stdin.readline()
+with TraceStore(from_environment()) as store:
+    rows = store.dataset("all").rows
+    store.save_scope("meanwhile", "task_name=align")
+    print(json.dumps([rows, list(store.scopes())]))
+"""
+
+
 def test_what_changed_is_there_after_a_refresh(bench, tmp_path):
     """Home need not wait: three weeks of runs are compared while the source is refreshed."""
     folder = tmp_path / "traces"
@@ -98,6 +138,8 @@ def test_what_changed_is_there_after_a_refresh(bench, tmp_path):
     bench.add_source(Source(name="all", kind="files", address=str(folder)))
     done = bench.refresh("all")
     found = bench.changes.cached(done.dataset).result
+    assert bench.verdict.cached(done.dataset).result is not None
+    assert bench.over_time.cached(done.dataset).result is not None
     assert found is not None
     assert found.periods == ("2023-11-20..2023-11-26", "2023-11-27..2023-12-03")
 

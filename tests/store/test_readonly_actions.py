@@ -166,7 +166,7 @@ def test_no_writer_is_forgotten():
             if isinstance(function, ast.FunctionDef) and function.name not in OPENING and _uses(function, "writing"):
                 writers.add(function.name)
     public = {name for name, _ in inspect.getmembers(TraceStore, inspect.isfunction) if not name.startswith("_")}
-    behind = {"join"}  # of `ingest_all`, whose parts are ingested first
+    behind = {"join", "grow"}  # of `ingest_all`, whose parts are ingested first; writes into a store of its own
     assert writers - public - behind == set()
     assert writers - behind == set(WRITES)
 

@@ -402,15 +402,20 @@ def document(verdict: Verdict) -> dict[str, Any]:
 
 def verdict_answer(verdict: Verdict) -> Answer:
     """The verdict in a sentence, four figures, and its rows; memory first."""
-    tables = [Table("rows", "What to request", MEMORY_ROWS, verdict.memory.rows)]
+    own = to_json(document(verdict))
+    return Answer(sentence(verdict), figures(verdict), verdict_tables(verdict), notes(verdict), own)
+
+
+def verdict_tables(verdict: Verdict) -> tuple[Table, ...]:
+    """The rows of each resource, memory's first, and who breaks."""
+    result = [Table("rows", "What to request", MEMORY_ROWS, verdict.memory.rows)]
     for one in verdict.resources[1:]:
         changed = [row for row in one.rows if row.action != KEEP or row.decision is not None]
         if changed:
-            tables.append(Table(table_name(one.resource), _title(one), further_rows(one), changed))
+            result.append(Table(table_name(one.resource), _title(one), further_rows(one), changed))
     if (found := verdict.memory.what_if) is not None and (found.broken or found.nodes):
-        tables.append(Table("broken", what_if_sentence(verdict), BROKEN, found.broken))
-    own = to_json(document(verdict))
-    return Answer(sentence(verdict), figures(verdict), tuple(tables), notes(verdict), own)
+        result.append(Table("broken", what_if_sentence(verdict), BROKEN, found.broken))
+    return tuple(result)
 
 
 def table_name(resource: str) -> str:

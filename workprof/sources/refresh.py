@@ -33,14 +33,22 @@ FETCH: dict[str, Callable[[Source, State, Place], Fetched]] = {
     PULL: files.fetch_table,
 }
 FOLDER = "sources"
-FETCHED, READ = 0.6, 0.9
-"""Share of the progress after the fetch, and after the reading."""
+FETCHED, READ, GREW, COMPUTED = 0.4, 0.6, 0.7, 0.95
+"""Share of the progress after the fetch, the reading, the joining, and what is computed."""
 
 
 def refresh(
-    store: TraceStore, settings: Settings, source: Source, progress: Progress = silent, now_s: float | None = None
+    store: TraceStore,
+    source: Source,
+    compute: Callable[[Settings, str], object],
+    settings: Settings,
+    progress: Progress = silent,
+    now_s: float | None = None,
 ) -> Refresh:
     """Bring a source's dataset up to date and return what changed; `now_s` is the present by default.
+
+    `compute` is given the new rows in a home of their own, and their hash there and later: whoever looks at the
+    dataset meanwhile sees the rows of before, and their answers.
 
     Raises:
         WorkprofError: when the source cannot be reached or read; the failure is kept in its history.
@@ -58,15 +66,21 @@ def refresh(
         try:
             with store.spool_folder(f"refresh-{uuid.uuid4().hex}") as passing:
                 fetched = FETCH[source.kind](source, state, Place(kept, passing, moment, _part(progress, 0.0, FETCHED)))
-                incoming = None
+                grown = None
                 if fetched.load is not None:
-                    with TraceStore(settings.at(passing / "store")) as own:
+                    own_home = settings.passing(passing / "store")
+                    with TraceStore(own_home) as own:
                         report = fetched.load(own, _part(progress, FETCHED, READ))
                         before = moment - source.keep_s if source.keep_s else None
                         incoming = own.incoming(report, source.shown, whole=fetched.whole, ended_before_s=before)
-                progress(READ, "taking rows in")
+                        progress(READ, "joining them with the rows that are there")
+                        grown = store.grow(own, source.name, incoming, told)
+                    if grown.is_new:
+                        progress(GREW, "computing what Home shows of them")
+                        compute(own_home, grown.result.dataset)
+                progress(COMPUTED, "taking rows in")
                 told = replace(told, seconds=time.perf_counter() - begun)
-                result = store.take_in(source.name, incoming, fetched.state, told)
+                result = store.take_in(source.name, grown, fetched.state, told)
         except WorkprofError as error:
             store.refresh_failed(source.name, replace(told, seconds=time.perf_counter() - begun, error=str(error)))
             raise

@@ -1,4 +1,7 @@
-"""Datasets that grow: what a refresh brings replaces and joins the rows that are there, in one transaction.
+"""Datasets that grow: what a refresh brings replaces and joins the rows that are there.
+
+The rows as they will be are made in a store of their own, beside the home, whose readers go on meanwhile. They take
+the place of those that are there in one transaction, when what people look at first is computed of them.
 
 A run is known by its cluster, namespace, name and container. A row of a refresh takes the place of one with the same
 identity and start, or of one that had not ended; the others stay. How far the source was read stands in the same
@@ -7,8 +10,9 @@ transaction: a refresh that is killed has changed nothing, and the next one brin
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +27,7 @@ from workprof.store import catalogue, checks, rejects
 from workprof.store.catalogue import REJECTS, ROWS, Entry, one
 from workprof.store.compile import FINISHED, FLAGS, STILL_RUNNING
 from workprof.store.connection import Database, quoted, text
-from workprof.store.reports import Check, Column, Dataset, IngestReport
+from workprof.store.reports import Check, Column, IngestReport
 from workprof.store.sources import last_dataset, remember
 
 IDENTITY = ("cluster", "namespace", "job_name", "container")
@@ -33,7 +37,7 @@ KEPT = (FINISHED, FLAGS)
 MARK = "md5(concat(?, ' ', count(*), ' ', bit_xor(mark), ' ', sum(mark::HUGEINT)))"
 """SQL of a hash of a source's name and its rows, in any order."""
 ORDER = (START, "submit_time_s", *IDENTITY, "task_name")
-PASSING = "incoming"
+PASSING, BEFORE = "incoming", "before_it"
 
 
 @dataclass(frozen=True)
@@ -48,64 +52,109 @@ class Incoming:
     ended_before_s: float | None  # rows that ended before go; None = all stay
 
 
-def take_in(database: Database, name: str, incoming: Incoming | None, state: object, begun: Refresh) -> Refresh:
-    """Let what came replace and join the rows of a source's dataset; return what became of it.
+@dataclass(frozen=True)
+class Grown:
+    """The rows of a source as they will be, in a store of their own, and what became of them."""
+
+    database: Path  # file of that store, within the home
+    before: str  # hash of the dataset that they take the place of; '' = of none
+    result: Refresh
+
+    @property
+    def is_new(self) -> bool:
+        """Whether they are others than those that are there."""
+        return self.result.dataset != self.before
+
+
+def grow(database: Database, own: Database, name: str, incoming: Incoming, begun: Refresh) -> Grown:
+    """Let what came replace and join the rows of a source's dataset, in the store it was read into; return both.
+
+    The home is read alone, for as long as its rows are copied: who writes there waits no longer than that.
+
+    Raises:
+        TraceError: when a column there means something else than it did, or holds something else.
+        SettingsError: when a dataset of that name is no source's.
+    """
+    copied = incoming.database.with_name(f"{BEFORE}.duckdb")
+    with database.cursor() as session:
+        before = _before(session, name)
+        if before is not None:
+            with _attached(session, copied, BEFORE, "READ_WRITE"):
+                session.execute(f"CREATE TABLE {BEFORE}.rows AS SELECT * FROM {before.relation}")
+    came, new, columns = quoted(incoming.entry.table), incoming.entry.columns, incoming.entry.columns
+    with (
+        own.writing(REFRESH, name),
+        own.cursor() as session,
+        _attached(session, copied if before is not None else None, BEFORE),
+        own.transaction() as cursor,
+    ):
+        if before is not None and not incoming.whole:
+            columns = _together(cursor, before, (new, _stays(before, came, new)))
+        _stage(cursor, before, incoming, came, columns)
+        stays = "TRUE"
+        if incoming.ended_before_s is not None and END in {each.name for each in columns}:
+            stays = f"coalesce({END} >= {float(incoming.ended_before_s)!r}, TRUE)"
+        cursor.execute(f"CREATE TEMP VIEW grown AS SELECT * FROM staged WHERE {stays}")
+        rows, hashed = one(cursor, f"SELECT count(*), {MARK} FROM grown", [name])
+        expired = int(one(cursor, "SELECT count(*) FROM staged")[0]) - int(rows)
+        if not rows:
+            raise TraceError(f"source {name}: no run is left; give a longer --keep")
+        added, changed = _counted(cursor, before)
+        result = replace(
+            begun,
+            dataset=str(hashed),
+            rows=int(rows),
+            new=added,
+            changed=changed,
+            expired=expired,
+            rejected=incoming.report.rejected,
+        )
+        if before is None or result.dataset != before.dataset.hash:
+            known_as = {**(before.aliases if before is not None else {}), **incoming.entry.aliases}
+            _keep(cursor, incoming, columns, known_as, result, database.home.rejects)
+        cursor.execute("DROP VIEW grown")
+        cursor.execute("DROP TABLE staged")
+    return Grown(incoming.database, before.dataset.hash if before is not None else "", result)
+
+
+def take_in(database: Database, name: str, grown: Grown | None, state: object, begun: Refresh) -> Refresh:
+    """Put the rows of a source as they will be in the place of its dataset; return what became of them.
 
     Rows, state and history change together or not at all. None = nothing new came.
 
     Raises:
-        TraceError: when a column there means something else than it did, or holds something else.
-        SettingsError: when the source was removed meanwhile, or a dataset of that name is no source's.
+        SettingsError: when the source or its dataset was removed or changed meanwhile, or the same rows are there.
     """
-    with database.writing(REFRESH, name), database.cursor() as session:
-        if incoming is not None:
-            session.execute(f"ATTACH {text(str(incoming.database))} AS {PASSING} (READ_ONLY)")
-        try:
-            with database.transaction() as cursor:
-                if not one(cursor, "SELECT count(*) FROM sources WHERE name = ?", [name])[0]:
-                    raise SettingsError(f"source {name} was removed meanwhile; nothing was changed")
-                result = _taken(cursor, database, name, incoming, begun) if incoming is not None else begun
-                document = json.dumps(pack(state).document)
-                cursor.execute("UPDATE sources SET state = ? WHERE name = ?", [document, name])
-                remember(cursor, name, result)
-        finally:
-            if incoming is not None:
-                session.execute(f"DETACH {PASSING}")
+    result = begun if grown is None else replace(grown.result, seconds=begun.seconds)
+    with (
+        database.writing(REFRESH, name),
+        database.cursor() as session,
+        _attached(session, grown.database if grown is not None else None, PASSING),
+        database.transaction() as cursor,
+    ):
+        if not one(cursor, "SELECT count(*) FROM sources WHERE name = ?", [name])[0]:
+            raise SettingsError(f"source {name} was removed meanwhile; nothing was changed")
+        if grown is not None and grown.is_new:
+            _put(cursor, database, name, grown)
+        document = json.dumps(pack(state).document)
+        cursor.execute("UPDATE sources SET state = ? WHERE name = ?", [document, name])
+        remember(cursor, name, result)
     return result
 
 
-def _taken(
-    cursor: duckdb.DuckDBPyConnection, database: Database, name: str, incoming: Incoming, begun: Refresh
-) -> Refresh:
-    before = _before(cursor, name)
-    came = f"{PASSING}.{quoted(incoming.entry.table)}"
-    columns = incoming.entry.columns
-    if before is not None and not incoming.whole:
-        columns = _together(cursor, before, (columns, _stays(before, came, columns)))
-    _stage(cursor, before, incoming, came, columns)
-    stays = "TRUE"
-    if incoming.ended_before_s is not None and END in {each.name for each in columns}:
-        stays = f"coalesce({END} >= {float(incoming.ended_before_s)!r}, TRUE)"
-    cursor.execute(f"CREATE TEMP VIEW grown AS SELECT * FROM staged WHERE {stays}")
-    rows, hashed = one(cursor, f"SELECT count(*), {MARK} FROM grown", [name])
-    expired = int(one(cursor, "SELECT count(*) FROM staged")[0]) - int(rows)
-    if not rows:
-        raise TraceError(f"source {name}: no run is left; give a longer --keep")
-    new, changed = _counted(cursor, before)
-    rejected = incoming.report.rejected
-    result = replace(
-        begun, dataset=str(hashed), rows=int(rows), new=new, changed=changed, expired=expired, rejected=rejected
-    )
-    there = catalogue.find_hash(cursor, str(hashed))
-    if there is not None and there.name != name:
-        raise SettingsError(
-            f"source {name}: the same rows are there as {there.name!r}; remove that dataset, or the source"
-        )
-    if there is None:
-        _commit_rows(cursor, database, name, (before, incoming), columns, result)
-    cursor.execute("DROP VIEW grown")
-    cursor.execute("DROP TABLE staged")
-    return result
+@contextlib.contextmanager
+def _attached(
+    session: duckdb.DuckDBPyConnection, path: Path | None, name: str, mode: str = "READ_ONLY"
+) -> Iterator[None]:
+    """Have another database's file open under a name meanwhile; None = none."""
+    if path is None:
+        yield
+        return
+    session.execute(f"ATTACH {text(str(path))} AS {name} ({mode})")
+    try:
+        yield
+    finally:
+        session.execute(f"DETACH {name}")
 
 
 def _before(cursor: duckdb.DuckDBPyConnection, name: str) -> Entry | None:
@@ -167,7 +216,7 @@ def _kind(column: Column) -> str:
 def _stays(before: Entry, came: str, columns: Sequence[Column]) -> str:
     """SQL: the old rows `o` that no new row takes the place of."""
     both = [column.name for column in columns if before.column(column.name) in before.columns]
-    return f"{before.relation} o WHERE NOT EXISTS (SELECT 1 FROM {came} n WHERE {_same(both)})"
+    return f"{BEFORE}.rows o WHERE NOT EXISTS (SELECT 1 FROM {came} n WHERE {_same(both)})"
 
 
 def _stage(
@@ -207,33 +256,26 @@ def _counted(cursor: duckdb.DuckDBPyConnection, before: Entry | None) -> tuple[i
     listed = ", ".join(quoted(each) for each in (*(column.name for column in before.columns), *KEPT) if each in there)
     marks = f"SELECT hash({listed}) AS mark FROM"
     (same,) = one(
-        cursor, f"SELECT count(*) FROM ({marks} grown WHERE is_new) SEMI JOIN ({marks} {before.relation}) USING (mark)"
+        cursor, f"SELECT count(*) FROM ({marks} grown WHERE is_new) SEMI JOIN ({marks} {BEFORE}.rows) USING (mark)"
     )
     (kept,) = one(cursor, "SELECT count(*) FROM grown WHERE NOT is_new")
     replaced = max(before.dataset.rows - int(kept) - int(same), 0)
     return max(int(came) - int(same) - replaced, 0), min(replaced, int(came) - int(same))
 
 
-def _commit_rows(
+def _keep(
     cursor: duckdb.DuckDBPyConnection,
-    database: Database,
-    name: str,
-    entries: tuple[Entry | None, Incoming],
+    incoming: Incoming,
     columns: Sequence[Column],
+    known_as: Mapping[str, str],
     result: Refresh,
+    folder: Path,
 ) -> None:
-    before, incoming = entries
-    hashed, told = result.dataset, incoming.report
-    for table in (ROWS + hashed, REJECTS + hashed):
-        cursor.execute(f"DROP TABLE IF EXISTS {quoted(table)}")
+    """Make the grown rows the one dataset of their own store, whose rejects are those that came."""
+    name, hashed, told = result.source, result.dataset, incoming.report
     own = ", ".join(quoted(each) for each in (*(column.name for column in columns), *KEPT))
     cursor.execute(f"CREATE TABLE {quoted(ROWS + hashed)} AS SELECT {own} FROM grown")
-    cursor.execute(
-        f"CREATE TABLE {quoted(REJECTS + hashed)} AS SELECT * FROM {PASSING}.{quoted(incoming.entry.rejects)}"
-    )
-    path = database.home.rejects / f"{hashed}.csv"
-    if told.rejected:
-        rejects.write_file(cursor, REJECTS + hashed, path)
+    cursor.execute(f"ALTER TABLE {quoted(incoming.entry.rejects)} RENAME TO {quoted(REJECTS + hashed)}")
     if told.kind == "jobs":
         counts = checks.counts_of(cursor, quoted(ROWS + hashed), columns)
         told = replace(
@@ -247,20 +289,38 @@ def _commit_rows(
         hash=hashed,
         rows=result.rows,
         rows_read=result.rows + told.rejected,
-        rejects_file=str(path) if told.rejected else None,
+        rejects_file=str(_rejects(folder, hashed)) if told.rejected else None,
         checks=(*told.checks, *earlier),
     )
-    dataset = Dataset(
+    dataset = replace(
+        incoming.entry.dataset,
         name=name,
         hash=hashed,
-        kind=incoming.entry.dataset.kind,
-        format=incoming.entry.dataset.format,
         rows=result.rows,
         finished_rows=int(one(cursor, f"SELECT count(*) FROM grown WHERE {FINISHED}")[0]),
         created=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        mode=incoming.entry.dataset.mode,
         origin=incoming.origin,
     )
+    cursor.execute("DELETE FROM catalogue")
+    cursor.execute(f"DROP TABLE {quoted(incoming.entry.table)}")
+    catalogue.insert(cursor, dataset, columns, known_as, report, input_bytes=0)
+
+
+def _put(cursor: duckdb.DuckDBPyConnection, database: Database, name: str, grown: Grown) -> None:
+    before, hashed = _before(cursor, name), grown.result.dataset
+    if (before.dataset.hash if before is not None else "") != grown.before:
+        raise SettingsError(f"the dataset of source {name} was changed meanwhile; refresh again")
+    there = catalogue.find_hash(cursor, hashed)
+    if there is not None:
+        raise SettingsError(
+            f"source {name}: the same rows are there as {there.name!r}; remove that dataset, or the source"
+        )
+    for table in (ROWS + hashed, REJECTS + hashed):
+        cursor.execute(f"DROP TABLE IF EXISTS {quoted(table)}")
+        cursor.execute(f"CREATE TABLE {quoted(table)} AS SELECT * FROM {PASSING}.{quoted(table)}")
+    if grown.result.rejected:
+        rejects.write_file(cursor, REJECTS + hashed, _rejects(database.home.rejects, hashed))
+    cursor.execute(f"INSERT INTO catalogue BY NAME SELECT * FROM {PASSING}.catalogue")
     if before is not None:
         last = before.dataset.hash
         cursor.execute("DELETE FROM catalogue WHERE hash = ?", [last])
@@ -269,5 +329,7 @@ def _commit_rows(
             cursor.execute(f"UPDATE {table} SET dataset = ? WHERE dataset = ?", [hashed, last])
         for table in (before.table, before.rejects):
             cursor.execute(f"DROP TABLE IF EXISTS {quoted(table)}")
-    aliases = {**(before.aliases if before is not None else {}), **incoming.entry.aliases}
-    catalogue.insert(cursor, dataset, columns, aliases, report, input_bytes=0)
+
+
+def _rejects(folder: Path, hashed: str) -> Path:
+    return folder / f"{hashed}.csv"

@@ -42,7 +42,7 @@ from workprof.store.decisions import DecisionTables
 from workprof.store.documents import FeedbackTables, MappingTables, ScenarioTables
 from workprof.store.look import Look
 from workprof.store.pseudonyms import Pseudonyms
-from workprof.store.refreshing import Incoming
+from workprof.store.refreshing import Grown, Incoming
 from workprof.store.reports import (
     Column,
     ColumnProfile,
@@ -169,16 +169,19 @@ class TraceStore(
             progress((at + 1) / len(paths), f"read {path.name}")
         return joining.join(self._database, [*parts.values()])
 
-    def take_in(self, name: str, incoming: Incoming | None, state: object, begun: Refresh) -> Refresh:
-        """Let what a refresh brought replace and join the rows of a source's dataset; None = nothing new came.
+    def grow(self, own: TraceStore, name: str, incoming: Incoming, begun: Refresh) -> Grown:
+        """Make the rows of a source as they will be, in the store that new ones were read into (see `refreshing`)."""
+        return refreshing.grow(self._database, own._database, name, incoming, begun)
+
+    def take_in(self, name: str, grown: Grown | None, state: object, begun: Refresh) -> Refresh:
+        """Put the rows of a source as they will be in the place of its dataset; None = nothing new came.
 
         Rows, how far the source was read and its history change together, or not at all.
 
         Raises:
-            TraceError: when a column means something else than it did, or no run is left.
-            SettingsError: when the source was removed meanwhile, or a dataset of its name is not its own.
+            SettingsError: when the source was removed meanwhile, or its dataset changed.
         """
-        return refreshing.take_in(self._database, name, incoming, state, begun)
+        return refreshing.take_in(self._database, name, grown, state, begun)
 
     def incoming(self, report: IngestReport, origin: str, **how: Any) -> Incoming:
         """A dataset of this store as what a refresh of another one brings; see `Incoming`."""

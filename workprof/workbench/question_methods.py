@@ -91,26 +91,36 @@ def kind_of(step: str) -> str:
 
 
 class Views:
-    """Small summaries of tables by (dataset hash, question), those used last; safe to share between threads."""
+    """Small summaries of tables by (dataset hash, question), those used last; each is read once, whoever asks."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._entries: OrderedDict[tuple[str, str], Any] = OrderedDict()
+        self._reading: dict[tuple[str, str], threading.RLock] = {}
         self._guard = threading.Lock()
 
     def get(self, key: tuple[str, str], read: Callable[[], View]) -> View:
-        """Return what is kept under a key, or read and keep it, but for None; two who ask at once may both read."""
+        """Return what is kept under a key, or read and keep it, but for None; who asks meanwhile waits for that."""
         with self._guard:
             if key in self._entries:
                 self._entries.move_to_end(key)
                 return cast(View, self._entries[key])
-        result = read()
-        with self._guard:
-            if result is not None:
-                self._entries[key] = result
-            while len(self._entries) > self._most:
-                self._entries.popitem(last=False)
-        return result
+            alone = self._reading.setdefault(key, threading.RLock())
+        with alone:
+            with self._guard:
+                if key in self._entries:
+                    return cast(View, self._entries[key])
+            try:
+                result = read()
+            finally:
+                with self._guard:
+                    self._reading.pop(key, None)
+            with self._guard:
+                if result is not None:
+                    self._entries[key] = result
+                while len(self._entries) > self._most:
+                    self._entries.popitem(last=False)
+            return result
 
 
 FINISHED_ONLY = ("profiles", "forecasts")

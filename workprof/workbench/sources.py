@@ -9,6 +9,7 @@ from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.progress import Progress, silent
 from workprof.core.refreshes import Refresh, SourceStatus
 from workprof.core.roles import REFRESH, SOURCE
+from workprof.core.settings import Settings
 from workprof.core.text import near
 from workprof.sources.fetched import State
 from workprof.sources.refresh import FOLDER, refresh
@@ -59,13 +60,15 @@ class SourceQuestions(MemoryQuestions):
         Raises WorkprofError when it cannot be reached or read; the last good state stays, and its history says why.
         """
         self._store.refuse(REFRESH)
-        result = refresh(self._store, self.settings, self._source(name), progress, now_s)
-        if result.new or result.changed or result.expired:
-            with contextlib.suppress(WorkprofError):  # what Home says of it, so that nobody waits; else it says why
-                self.verdict(result.dataset)
-                if result.rows <= CHANGES_ROWS:
-                    self.changes(result.dataset)
-        return result
+        return refresh(self._store, self._source(name), self._compute, self.settings, progress, now_s)
+
+    def _compute(self, passing: Settings, dataset: str) -> None:
+        """Compute what pages show first of the rows in a home of their own, and keep it here: then nobody waits."""
+        with type(self)(passing) as grown:
+            for question in (grown.verdict, grown.over_time, grown.changes):
+                with contextlib.suppress(WorkprofError):  # the page says why it cannot be told
+                    question(dataset)
+            self._cache.take_all(grown._cache)
 
     def _source(self, name: str) -> Source:
         known = self._store.sources(Source)
