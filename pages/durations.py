@@ -146,7 +146,7 @@ def _curves(shared: Shared, result: ObservedDurations, view: ObservedView, layou
     table = quantile_table(result, names, view)
     tables.answer(table, key="durations_quantiles", alt=f"Quantiles of {len(table.rows)} groups")
     tables.csv(
-        table.frame(),
+        table.frame,
         f"{safe_name(shared.dataset.name)}-{observed_name(result)}-quantiles",
         "durations_quantiles_csv",
         "Download CSV",
@@ -298,7 +298,7 @@ def _predictors(shared: Shared, result: EstimateEvaluation, view: ErrorView) -> 
     table = predictor_table(result, baselines=view.baselines)
     tables.answer(table, key="durations_predictors", alt=f"Errors of {len(table.rows)} predictors")
     name = f"{safe_name(shared.dataset.name)}-{result.settings.target}-{result.settings.split}-predictors"
-    tables.csv(table.frame(), name, "durations_predictors_csv", "Download CSV")
+    tables.csv(table.frame, name, "durations_predictors_csv", "Download CSV")
 
 
 VIEWS = {"Observed": observed, "Prediction error": errors}

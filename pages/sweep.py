@@ -56,29 +56,28 @@ def body(visit: Visit, dataset: Dataset) -> None:
         if state is None:
             return
         complete = state.standing.complete and not state.running
+        few = replace(settings, preset="quick", sample_rows=FEW_RUNS)
+        small = None if state.runs or state.running else _small(visit, dataset, settings, few)
         if not complete:
-            panel(visit, dataset, settings, state)
+            panel(visit, dataset, settings, state, answered=small is not None and bool(small.runs))
         if state.runs:
             _results(visit, dataset, settings)
-        elif not state.running:
-            _small(visit, dataset, settings)
+        elif small is not None:
+            st.info(part_sentence(counted(FEW_RUNS, "run"), "Start sweep"), icon=":material/info:")
+            if small.running:
+                panel(visit, dataset, few, small)
+            if small.runs:
+                _results(visit, dataset, few)
         if complete:
             panel(visit, dataset, settings, state)
 
 
-def _small(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
-    """Show the same grid on a few runs, which starts by itself, where the whole takes long."""
-    few = replace(settings, preset="quick", sample_rows=FEW_RUNS)
+def _small(visit: Visit, dataset: Dataset, settings: SweepSettings, few: SweepSettings) -> SweepState | None:
+    """Return how the same grid on a few runs stands, which starts by itself where the whole takes long."""
     if (settings.sample_rows or dataset.finished_rows) <= FEW_RUNS:
-        return
+        return None
     state = _state(visit, dataset, few)
-    if state is None or not (state.running or state.runs):
-        return
-    st.info(part_sentence(counted(FEW_RUNS, "run"), "Start sweep"), icon=":material/info:")
-    if state.running:
-        panel(visit, dataset, few, state)
-    if state.runs:
-        _results(visit, dataset, few)
+    return state if state is not None and (state.running or state.runs) else None
 
 
 def _takes(visit: Visit, dataset: Dataset, settings: SweepSettings) -> Expected:
@@ -136,8 +135,13 @@ def form(visit: Visit, dataset: Dataset) -> SweepSettings:
     return settings
 
 
-def panel(visit: Visit, dataset: Dataset, settings: SweepSettings, state: SweepState) -> None:
-    """Show the running sweep, or the button that starts it or goes on; say which groups failed."""
+def panel(
+    visit: Visit, dataset: Dataset, settings: SweepSettings, state: SweepState, *, answered: bool = False
+) -> None:
+    """Show the running sweep, or the button that starts it or goes on; say which groups failed.
+
+    `answered`: the page has an answer of its own below.
+    """
     if state.running:
         st.fragment(_running, run_every=running_work.EVERY_S)(visit, dataset, settings, state.standing.groups_done)
         return
@@ -148,8 +152,9 @@ def panel(visit: Visit, dataset: Dataset, settings: SweepSettings, state: SweepS
         return
     stopped = bool(so_far.groups_done)
     cost = sweep_words(settings, dataset.finished_rows, _takes(visit, dataset, settings))
+    words = f"Not run yet. {markdown_text(cost, 400)}"
     if not stopped:
-        figures.headline(f"Not run yet. {markdown_text(cost, 400)}")
+        st.markdown(words) if answered else figures.headline(words)
     with st.container(border=stopped):
         if stopped:
             st.markdown(f"**Stopped at {standing_words(so_far)}.** The whole sweep: {markdown_text(cost, 400)}")

@@ -197,7 +197,10 @@ def _note(name: str, reason: str, instead: str) -> None:
 def _control(parameters: QueryParams, name: str) -> WidgetMetadata[Any] | None:
     """Return what Streamlit knows of the control that is being shown."""
     binding, state = parameters.get_binding_for_param(name), _state()
-    return state._new_widget_state.widget_metadata.get(binding.widget_id) if binding and state else None
+    if binding is None or state is None:
+        return None
+    found: WidgetMetadata[Any] | None = state._new_widget_state.widget_metadata.get(binding.widget_id)
+    return found
 
 
 def _single(values: list[str]) -> str:

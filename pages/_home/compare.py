@@ -63,6 +63,6 @@ def told(found: Answer, dataset: Dataset, name: str) -> None:
         st.markdown(f"**{table.title}**")
         tables.answer(table, key=f"home_{name}_{table.name}", alt=table.title)
         prefix = safe_name(dataset.name) + ("" if name == "compare" else "-changes")
-        tables.csv(table.frame(), f"{prefix}-{table.name}", f"home_{name}_{table.name}_csv", "Download CSV")
+        tables.csv(table.frame, f"{prefix}-{table.name}", f"home_{name}_{table.name}_csv", "Download CSV")
     for note in found.notes:
         st.caption(markdown_text(note, 300))

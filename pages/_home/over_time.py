@@ -113,7 +113,7 @@ def _cell(visit: Visit, dataset: Dataset, outcome: OverTime, names: Mapping[str,
     tables.answer(table, key="home_cell_runs", alt=told.sentence)
     rows = runs.row_ids.tolist()
     with st.container(horizontal=True, vertical_alignment="center"):
-        tables.csv(table.frame(), f"{safe_name(dataset.name)}-over-time-runs", "home_cell_csv", "Download CSV")
+        tables.csv(table.frame, f"{safe_name(dataset.name)}-over-time-runs", "home_cell_csv", "Download CSV")
         these = {"profiles_tab": "Map", "profiles_selected": Selection(rows=tuple(rows)).text()}
         words = f"These {len(rows):,} runs on the map"
         cross_link.follow(Link(words, "profiles", dataset.hash, these, "bubble_chart"), "home_cell_map")

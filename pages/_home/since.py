@@ -60,8 +60,10 @@ def _result(visit: Visit, dataset: Dataset, settings: ChangesSettings) -> Change
     outcome = compute.cached(dataset.hash, settings)
     if outcome.refusal:
         raise NotEnoughData(outcome.refusal)
+    if outcome.result is not None:
+        return outcome.result
     running = outcome.job is not None and outcome.job.active
-    if outcome.result is None and not running and dataset.rows <= AT_ONCE_RUNS:
+    if not running and dataset.rows <= AT_ONCE_RUNS:
         with st.spinner("Comparing with the period before…", show_time=True):
             return compute(dataset.hash, settings)
     asked = LongQuestion(

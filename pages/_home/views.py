@@ -1,6 +1,6 @@
 """Views of Home: what to request, what to do next, and what stands behind them, folded."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
@@ -289,12 +289,12 @@ SHOWN = 5
 
 def recent(visit: Visit) -> None:
     """Show the newest saved results with the page that opens each, and the way to all of them, folded."""
+    if visit.workbench.runs():
+        figures.fold("Recent results", "home_recent", _recent, visit)
+
+
+def _recent(visit: Visit) -> None:
     runs = visit.workbench.stored_runs()
-    if runs:
-        figures.fold("Recent results", "home_recent", _recent, visit, runs)
-
-
-def _recent(visit: Visit, runs: Sequence[StoredRun]) -> None:
     for position, run in enumerate(runs[:SHOWN]):
         _line(visit, run, position)
     st.page_link("pages/runs.py", label=f"All {counted(len(runs), 'result')}", icon=":material/history:")

@@ -147,7 +147,7 @@ def _findings(context: PageContext, result: Ledger, shown: Ledger, told: Answer)
             values = {"row": one.who, "task": one.task, "key": one.key, "rule": ",".join(one.counts)}
             values["resource"] = resource
             _open(f"Its {one.n_runs:,} runs", "memory_ledger_open_finding", values)
-        tables.csv(table.frame(), f"{safe_name(context.dataset.name)}-findings", "memory_findings_csv", "Download CSV")
+        tables.csv(table.frame, f"{safe_name(context.dataset.name)}-findings", "memory_findings_csv", "Download CSV")
 
 
 def _rows(context: PageContext, result: Ledger, told: Answer) -> None:
@@ -166,7 +166,7 @@ def _rows(context: PageContext, result: Ledger, told: Answer) -> None:
             count = result.rows[rows[0]].n_runs if name else result.totals.n_runs
             _open(f"Its {count:,} runs", "memory_ledger_open_row", {"row": name, "task": "", "key": "", "rule": ""})
         name = f"{safe_name(context.dataset.name)}-ledger-{result.settings.by}"
-        tables.csv(table.frame(), name, "memory_ledger_csv", "Download CSV")
+        tables.csv(table.frame, name, "memory_ledger_csv", "Download CSV")
 
 
 def _open(words: str, key: str, values: dict[str, str]) -> None:
@@ -232,7 +232,7 @@ def _run_table(context: PageContext, runs: LedgerRunList, told: Answer) -> None:
     rows = runs.row_ids.tolist()
     with st.container(horizontal=True, vertical_alignment="center"):
         tables.csv(
-            table.frame(),
+            table.frame,
             f"{safe_name(context.dataset.name)}-ledger-runs",
             "memory_ledger_runs_csv",
             f"Download CSV ({len(table.rows):,} of {runs.n_runs:,} runs)",

@@ -38,7 +38,7 @@ def table(context: PageContext, told: Answer) -> None:
         key="memory_model_table",
         alt=f"{len(table.rows)} models with scores, estimated and replayed savings, and failures",
     )
-    tables.csv(table.frame(), f"{safe_name(context.dataset.name)}-models", "memory_models_csv", "Download CSV")
+    tables.csv(table.frame, f"{safe_name(context.dataset.name)}-models", "memory_models_csv", "Download CSV")
 
 
 def matrices(result: PredictorResult) -> None:
@@ -92,7 +92,7 @@ def _show(result: PredictorTables) -> None:
         st.markdown(f"**{markdown_text(table.title, 80)}**")
         name = table.name.replace("_", "-")
         tables.answer(table, key=f"memory_{name}", alt=f"{table.title}: {len(table.rows)} rows")
-        tables.csv(table.frame(), name, f"memory_{name}_csv", "Download CSV")
+        tables.csv(table.frame, name, f"memory_{name}_csv", "Download CSV")
 
 
 MAIN = ("bins.task", "bins.k", "models", "trials")

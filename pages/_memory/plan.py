@@ -139,7 +139,7 @@ def _rows(context: PageContext, settings: VerdictSettings, result: Verdict) -> N
     others = [(by_name[one.name], one) for one in further if one.name in by_name]
     if others:
         figures.fold("Other resources", "memory_verdict_others", _others, context, settings, others)
-    tables.csv(table.frame(), f"{safe_name(context.dataset.name)}-plan", "memory_verdict_csv", "Download CSV")
+    tables.csv(table.frame, f"{safe_name(context.dataset.name)}-plan", "memory_verdict_csv", "Download CSV")
 
 
 def _others(context: PageContext, settings: VerdictSettings, others: Sequence[tuple[ResourceVerdict, Table]]) -> None:

@@ -41,7 +41,7 @@ def table(context: PageContext, result: ReplayResult, told: Answer) -> None:
         alt=f"{len(table.rows)} policies with waste, failures and their intervals",
         height="content",
     )
-    tables.csv(table.frame(), f"{safe_name(context.dataset.name)}-policies", "memory_policies_csv", "Download CSV")
+    tables.csv(table.frame, f"{safe_name(context.dataset.name)}-policies", "memory_policies_csv", "Download CSV")
     _prices(result)
 
 

@@ -193,7 +193,7 @@ def _tasks(context: PageContext, settings: AssessmentSettings) -> None:
 def _groups(context: PageContext, told: Answer) -> None:
     groups = told.table("groups")
     tables.answer(groups, key="memory_groups", alt=f"{len(groups.rows)} groups of tasks")
-    tables.csv(groups.frame(), f"{safe_name(context.dataset.name)}-request-groups", "memory_groups_csv", "Download CSV")
+    tables.csv(groups.frame, f"{safe_name(context.dataset.name)}-request-groups", "memory_groups_csv", "Download CSV")
 
 
 def _classes(result: Assessment) -> None:
@@ -229,4 +229,4 @@ def _table(context: PageContext, result: Assessment, told: Answer) -> None:
                 on_click=scope.open_task,
                 args=(label, "Bins"),
             )
-        tables.csv(table.frame(), f"{safe_name(context.dataset.name)}-tasks", "memory_tasks_csv", "Download CSV")
+        tables.csv(table.frame, f"{safe_name(context.dataset.name)}-tasks", "memory_tasks_csv", "Download CSV")

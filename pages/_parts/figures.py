@@ -37,11 +37,8 @@ def show(
     """Show a chart; `on_select` makes selections of these modes call it. Without its sentence below an answer."""
     if sentence:
         st.markdown(f"**{markdown_text(chart.takeaway, LONGEST_SENTENCE)}**")
-    figure = _figure(chart)
-    if on_select:  # as Streamlit sets it once a chart is drawn, which would draw it again
-        figure.layout.update(clickmode="event+select", hovermode="closest")
     st.plotly_chart(
-        figure,
+        _Sent(chart, selectable=on_select is not None),
         theme=None,  # the figure has the look already
         key=key,
         on_select=on_select or "ignore",
@@ -57,8 +54,15 @@ def show(
             tables.saved_frame(chart.data, chart.name, key=f"{key}_data", alt=chart.alt)
 
 
-def _figure(chart: Chart) -> go.Figure:
-    return chart.dark if st.context.theme.type == "dark" else chart.light
+class _Sent(go.Figure):  # type: ignore[misc]
+    """A chart as Streamlit takes figures: it asks for their dictionary, which Plotly would make anew at every run."""
+
+    def __init__(self, chart: Chart, *, selectable: bool = False) -> None:
+        self.__dict__["made"] = chart.sent(dark=st.context.theme.type == "dark", selectable=selectable)
+
+    def to_dict(self) -> dict[str, Any]:
+        made: dict[str, Any] = self.__dict__["made"]
+        return made
 
 
 def headline(text: str) -> None:
@@ -81,7 +85,7 @@ def fold(title: str, key: str, show: Callable[[*Shared], None], *shared: *Shared
 
 def small(chart: Chart, *, key: str, sentence: bool = True) -> None:
     """Show a chart of a card: figure and sentence, no controls."""
-    st.plotly_chart(_figure(chart), theme=None, key=key, alt=chart.alt, config={"displayModeBar": False})
+    st.plotly_chart(_Sent(chart), theme=None, key=key, alt=chart.alt, config={"displayModeBar": False})
     if sentence:
         st.caption(markdown_text(chart.takeaway, LONGEST_SENTENCE))
 

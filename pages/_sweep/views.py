@@ -67,7 +67,7 @@ def runs(view: View) -> None:
         selection_mode="multi-row",
     )
     _selected(view, [order[row] for row in picked["selection"]["rows"] if row < len(order)])
-    tables.csv(table.frame(), f"{safe_name(view.dataset.name)}-sweep", "sweep_runs_csv", "Download CSV")
+    tables.csv(table.frame, f"{safe_name(view.dataset.name)}-sweep", "sweep_runs_csv", "Download CSV")
     left_out = left_out_table(state.results)
     if left_out.rows:
         st.markdown(f"**{left_out.title}**")
@@ -133,7 +133,7 @@ def summary(view: View) -> None:
     table = summary_table(view.state.summary)
     st.markdown(f"**{summary_sentence(view.state.summary)}**")
     tables.answer(table, key="sweep_summary", alt="Each score over all settings")
-    tables.csv(table.frame(), f"{safe_name(view.dataset.name)}-sweep-summary", "sweep_summary_csv", "Download CSV")
+    tables.csv(table.frame, f"{safe_name(view.dataset.name)}-sweep-summary", "sweep_summary_csv", "Download CSV")
     st.caption(PUBLISHED_MEANS)
 
 

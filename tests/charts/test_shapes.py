@@ -180,6 +180,14 @@ def test_both_looks_of_a_chart_are_made_once():
     assert to_json(chart.dark) == to_json(readable(chart.figure, dark=True)) != to_json(chart.light)
 
 
+def test_what_is_sent_of_a_chart_is_made_once_and_says_what_a_click_does_only_where_marks_are_selected():
+    chart = shapes.Chart("one", go.Figure(go.Bar(x=[1.0], y=[2.0])), "", "", pd.DataFrame())
+    plain, selectable = (chart.sent(dark=True, selectable=selectable) for selectable in (False, True))
+    assert plain == chart.dark.to_dict()
+    assert plain is chart.sent(dark=True, selectable=False)
+    assert selectable["layout"] == plain["layout"] | {"clickmode": "event+select", "hovermode": "closest"}
+
+
 def test_the_width_of_a_line_grows_with_its_signs_and_is_no_less_than_half_a_line_each():
     assert theme.text_px("") == 0
     assert theme.text_px("ill") < theme.text_px("abc") < theme.text_px("MWM") < theme.text_px("模型訓")

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from workprof.charts.theme import COLOURS, SCALE, ink, readable
 from workprof.core.answer import Answer, Figure
 
 Given = ParamSpec("Given")
+Drawn = TypeVar("Drawn")
 MOST_DRAWN_ONCE = 64
 """Charts that are kept of every function, the latest ones; each takes some hundred kilobytes at most."""
 
@@ -48,27 +49,40 @@ class Chart:
         """The figure in the look of the pages, on a dark background."""
         return readable(self.figure, dark=True)
 
+    def sent(self, *, dark: bool, selectable: bool) -> dict[str, Any]:
+        """Plotly's dictionary of the figure in the look of the pages, made once; nobody changes it."""
+        if (dark, selectable) not in self._sent:
+            made = (self.dark if dark else self.light).to_dict()
+            if selectable:  # as Streamlit sets it once a chart is drawn, which would draw it again
+                made["layout"] |= {"clickmode": "event+select", "hovermode": "closest"}
+            self._sent[dark, selectable] = made
+        return self._sent[dark, selectable]
 
-def drawn_once(draw: Callable[Given, Chart]) -> Callable[Given, Chart]:
+    @cached_property
+    def _sent(self) -> dict[tuple[bool, bool], dict[str, Any]]:
+        return {}
+
+
+def drawn_once(draw: Callable[Given, Drawn]) -> Callable[Given, Drawn]:
     """Let a function return the chart that it drew before for the same arguments; a page draws all at every run.
 
     Results count as the same when they are the same object, which is not kept alive; names and the like when equal.
     """
-    cached: OrderedDict[Hashable, tuple[Chart, tuple[weakref.ref[Any], ...]]] = OrderedDict()
+    cached: OrderedDict[Hashable, tuple[Drawn, tuple[weakref.ref[Any], ...]]] = OrderedDict()
     guard = threading.Lock()
 
     @functools.wraps(draw)
-    def once(*args: Given.args, **options: Given.kwargs) -> Chart:
+    def once(*args: Given.args, **options: Given.kwargs) -> Drawn:
         values: dict[int | str, Any] = dict(enumerate(args))
         values.update(options)
         parts = {name: _by_value(value) for name, value in values.items()}
         objects = [value for name, value in values.items() if parts[name] is None and value is not None]
         key = tuple((name, id(values[name]) if part is None else part) for name, part in parts.items())
         with guard:
-            chart, seen = cached.get(key, (None, ()))
-            if chart is not None and all(one() is value for one, value in zip(seen, objects, strict=True)):
+            known = cached.get(key)
+            if known is not None and all(one() is value for one, value in zip(known[1], objects, strict=True)):
                 cached.move_to_end(key)
-                return chart
+                return known[0]
         chart = draw(*args, **options)
         with guard:
             cached[key] = chart, tuple(map(weakref.ref, objects))

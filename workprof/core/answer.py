@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: Sequence[Any]
 
-    @property
+    @cached_property
     def held(self) -> tuple[Column, ...]:
         """The columns that are shown: an optional one needs a row with a value."""
         return tuple(one for one in self.columns if one.shown and (not one.optional or self._has(one)))

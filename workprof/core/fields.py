@@ -66,7 +66,7 @@ class Setting:
     form_unit: str = ""  # unit of memory in forms where it is not GB
     some: bool = False  # a tuple or a text may not be empty
 
-    @property
+    @functools.cached_property
     def bounds(self) -> list[tuple[Callable[[float, float], bool], str, float]]:
         """How a value stands to each bound that there is, its words, and the bound."""
         return [(holds, words, value) for name, holds, words in BOUNDS if (value := getattr(self, name)) is not None]
@@ -92,17 +92,17 @@ class Leaf:
         """The option of a command."""
         return self.about.flag or "--" + self.name.removesuffix("_bytes").replace("_", "-")
 
-    @property
+    @functools.cached_property
     def many(self) -> bool:
         """Whether the value is a tuple."""
         return get_origin(self.kind) is tuple
 
-    @property
+    @functools.cached_property
     def table(self) -> bool:
         """Whether the value is a table: name -> value."""
         return get_origin(self.kind) is dict
 
-    @property
+    @functools.cached_property
     def each(self) -> Any:
         """Type of one value: of the setting itself, of a tuple's items, or of what a table holds."""
         return get_args(self.kind)[self.table] if self.many or self.table else self.kind
@@ -232,7 +232,7 @@ def check_value(leaf: Leaf, given: Any) -> Any:
     about, choices = leaf.about, ", ".join(map(str, leaf.about.choices))
     if given is None and leaf.optional:
         return given
-    if not fits(given, leaf.kind):
+    if type(given) is not leaf.kind and not fits(given, leaf.kind):
         raise SettingsError(f"{leaf.path} is {_short(given)}; give {_needed(leaf)}")
     if about.some and not given:
         raise SettingsError(f"{leaf.path} is empty; give at least one{f' of {choices}' if choices else ''}")

@@ -97,6 +97,7 @@ CHECKED = (DOCUMENT, ARRAYS)
 SUFFIX = ".npy"
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 REST_BYTES = 4096
+MOST_ABOUTS = 4096
 
 UNREADABLE = (
     *(OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error),
@@ -187,6 +188,13 @@ def read_about(folder: Path) -> About:
     """
     if not (folder / CHECK).is_file():
         raise ValueError(f"{folder / CHECK} is missing")
+    state = (folder / ABOUT).stat()
+    return _about(folder, state.st_mtime_ns, state.st_ino, state.st_size)
+
+
+@functools.lru_cache(maxsize=MOST_ABOUTS)
+def _about(folder: Path, *_state: int) -> About:
+    """The same, read once: a page asks for all of them several times."""
     about = About(**json.loads((folder / ABOUT).read_text(encoding="utf-8")))
     texts = (about.key, about.step, about.dataset, about.created)
     tables = (about.settings, about.versions)

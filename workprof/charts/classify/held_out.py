@@ -6,7 +6,7 @@ import pandas as pd
 from workprof.answers.forecasts import held_out_note, hit_sentence
 from workprof.charts import shapes
 from workprof.charts.classify.job import log_axis
-from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, figure_of
+from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, drawn_once, figure_of
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR
 from workprof.core.words import formatted, label
 from workprof.forecasts.held_out import HeldOut
@@ -17,6 +17,7 @@ ROOM = 1.5
 """Of the ends of the axes: a mark at an end is whole."""
 
 
+@drawn_once
 def held_out_scatter(held: HeldOut, target: str, run: int | None) -> Chart:
     """Return the prediction of held-out runs against the fact on one logarithmic scale; `run`, a row id, is ringed."""
     one = held.compared[target]

@@ -4,9 +4,9 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.answers.verdict import named, sentence, verdict_answer, why
+from workprof.answers.verdict import figures, named, sentence, verdict_tables, why
 from workprof.charts import shapes
-from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, rows_axis
+from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, drawn_once, figure_of, rows_axis
 from workprof.charts.theme import COLOURS
 from workprof.core.units import format_share, gb_h, number
 from workprof.core.words import counted, plotly_text
@@ -22,7 +22,7 @@ REQUESTED_COLOUR = "rgba(120, 130, 140, 0.35)"
 
 def verdict_headlines(verdict: Verdict) -> tuple[Headline, ...]:
     """Requested, unused, saved and killed: the same figures on every page."""
-    return shapes.headlines(verdict_answer(verdict))
+    return tuple(map(shapes.headline, figures(verdict)))
 
 
 def row_label(row: VerdictRow) -> str:
@@ -30,6 +30,7 @@ def row_label(row: VerdictRow) -> str:
     return plotly_text(named(row), 44)
 
 
+@drawn_once
 def rows_chart(verdict: Verdict) -> Chart:
     """GB·h of the later runs by row: requested now, and as the verdict sizes them."""
     memory = verdict.memory
@@ -58,7 +59,7 @@ def rows_chart(verdict: Verdict) -> Chart:
         figure=figure,
         takeaway=sentence(verdict),
         shows=f"Requested GB·h of {counted(len(drawn), 'row')}, and what the verdict would hold, largest saving first.",
-        data=verdict_answer(verdict).table("rows").frame(),
+        data=verdict_tables(verdict)[0].frame(),
         note=f"{len(drawn)} of {counted(len(memory.rows), 'row')}; the table has all of them."
         if len(drawn) < len(memory.rows)
         else "",
@@ -90,6 +91,7 @@ def _distinct(rows: list[VerdictRow]) -> list[str]:
     return [f"{name} ({told[:at].count(name) + 1})" if name in told[:at] else name for at, name in enumerate(told)]
 
 
+@drawn_once
 def curve_chart(verdict: Verdict) -> Chart | None:
     """Saving against kills of the later runs, a point for each acceptable share; None where there is no curve."""
     memory = verdict.memory

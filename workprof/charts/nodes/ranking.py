@@ -18,7 +18,7 @@ from workprof.answers.nodes import (
     score_words,
 )
 from workprof.charts import shapes
-from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
+from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of, rows_axis
 from workprof.charts.theme import COLOURS
 from workprof.core.words import listed, plotly_text
 from workprof.nodes.ranking import RankedNode, Ranking
@@ -44,6 +44,7 @@ PRICE_UNIT = "Score per unit of price"
 PUBLISHED_UNIT = "10-norm of the code (as published)"
 
 
+@drawn_once
 def ranked_bars(result: Ranking, *, priced: bool = False) -> Chart:
     """Return the score of every node, best first; `priced`: it is one of `per_price`."""
     drawn = [one for one in result.nodes if math.isfinite(one.score)]
@@ -138,6 +139,7 @@ _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 0.7, 1, 1.4, 2, 4, 5, 10, 20, 5
 _DASHES = ("solid", "dash", "dot", "dashdot")
 
 
+@drawn_once
 def aspect_lines(result: Ranking) -> Chart:
     """Return the scores of the nodes in every aspect; the best ranked nodes where there are many."""
     nodes, aspects = result.nodes[:MOST_NODES], list(result.metrics)
