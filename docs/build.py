@@ -258,6 +258,7 @@ NAVIGATION = (
     ("Service", "service/README.md"),
     ("Nodes needed", "schedule.md"),
     ("Profiles with pairs", "profiles.md"),
+    ("Demand", "demand.md"),
     ("Campaigns", "campaigns.md"),
     ("Sources", "sources.md"),
     ("What changed", "telling.md"),

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages import _shell
 from pages._frame.visit import Visit
-from pages._memory import bins, ledger, models, nodes_needed, plan, policies, scenarios, scope, tasks
+from pages._memory import bins, demand, ledger, models, nodes_needed, plan, policies, scenarios, scope, tasks
 from pages._parts import forms, tabs
 from workprof.memory.questions import QUESTIONS
 from workprof.store.reports import Dataset
@@ -21,7 +21,13 @@ PAGE = _shell.Page(
 VIEWS = {
     "Plan": plan.plan,
     "Explore": tabs.parts(
-        "memory_explore", {"Tasks": tasks.tasks, "Ledger": ledger.ledger, "Nodes needed": nodes_needed.nodes_needed}
+        "memory_explore",
+        {
+            "Tasks": tasks.tasks,
+            "Ledger": ledger.ledger,
+            "Nodes needed": nodes_needed.nodes_needed,
+            "Demand": demand.demand,
+        },
     ),
     "Bins": bins.bins,
     "Compare": tabs.parts("memory_compare", {"Policies": policies.policies, "Models": models.models}),

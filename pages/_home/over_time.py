@@ -1,7 +1,6 @@
 """Memory over time on Home: its controls, its chart, and the runs of the cell that is clicked."""
 
 from collections.abc import Mapping
-from functools import partial
 
 import streamlit as st
 
@@ -17,7 +16,6 @@ from workprof.charts.profiles.jobs import Selection
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.words import counted, markdown_text
 from workprof.inputs import safe_name
-from workprof.memory.ledger_settings import GROUPINGS, PROFILE, TASK
 from workprof.memory.over_time import OverTime, OverTimeRunsSettings, OverTimeSettings
 from workprof.memory.questions import OVER_TIME, OVER_TIME_RUNS
 from workprof.memory.usage import USAGE_COLUMNS
@@ -37,13 +35,7 @@ def settings(visit: Visit, dataset: Dataset) -> OverTimeSettings | None:
     if not {"requested_memory_bytes", "duration_s"} <= held or not held & {*USAGE_COLUMNS.values()}:
         return None
     usual = visit.workbench.over_time.resolved(dataset.hash).by
-    clustered = visit.workbench.profiles.cached(dataset.hash, clusterings.everywhere(dataset)).result is not None
-    by = OVER_TIME.leaf("by")
-    present = [
-        one for one in by.about.choices if one == TASK or (clustered if one == PROFILE else held & {*GROUPINGS[one]})
-    ]
-    ordered = tuple(sorted(present, key=lambda one: one != usual))  # the first is what an empty choice means
-    own = {"by": partial(forms.control, by, OVER_TIME.page, ordered)}
+    own = {"by": clusterings.rows_by(visit, dataset, OVER_TIME, usual)}
     return forms.settings(visit, dataset, OVER_TIME, MAIN, own=own)
 
 

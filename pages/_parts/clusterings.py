@@ -1,19 +1,23 @@
 """Which clustering a page takes its profiles from: the default one, or any other that is stored here."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from pages._frame import link
 from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
-from pages._parts import long_question
+from pages._parts import forms, long_question
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from workprof.core.errors import SettingsError
 from workprof.core.fields import read
+from workprof.core.question import Question
 from workprof.core.records import Packed, canonical_json, digest, unpack
 from workprof.forecasts.questions import DURATIONS, EVALUATE_ESTIMATES
+from workprof.memory.ledger_settings import GROUPINGS, PROFILE, TASK
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import ProfileSettings
@@ -131,3 +135,14 @@ def _stored(visit: Visit, dataset: Dataset) -> dict[str, ProfileSettings]:
         words = f"{settings.algorithm}, {settings.scaler}, {settings.metric}, {settings.min_cluster_size} rows"
         result[f"{words}, {digest(canonical_json(settings), size=4)}"] = settings
     return result
+
+
+def rows_by(visit: Visit, dataset: Dataset, question: Question[Any, Any], usual: str) -> Callable[[], Any]:
+    """Return the control of what a row is, with what the dataset has; `usual` is what an empty choice means."""
+    held = {one.column.name for one in visit.workbench.column_profiles(dataset.hash) if one.missing_share < 1}
+    clustered = visit.workbench.profiles.cached(dataset.hash, everywhere(dataset)).result is not None
+    by = question.leaf("by")
+    present = [
+        one for one in by.about.choices if one == TASK or (clustered if one == PROFILE else held & {*GROUPINGS[one]})
+    ]
+    return partial(forms.control, by, question.page, tuple(sorted(present, key=lambda one: one != usual)))

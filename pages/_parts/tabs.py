@@ -28,7 +28,7 @@ FORMER: dict[str, dict[str, str]] = {
 
 INSIDE: dict[str, dict[str, tuple[str, str]]] = {
     "memory_tab": {
-        **dict.fromkeys(("Tasks", "Ledger", "Nodes needed"), ("Explore", "memory_explore")),
+        **dict.fromkeys(("Tasks", "Ledger", "Nodes needed", "Demand"), ("Explore", "memory_explore")),
         **dict.fromkeys(("Policies", "Models"), ("Compare", "memory_compare")),
     },
 }

@@ -110,7 +110,7 @@ REMAINING: dict[str, int] = {
     "workprof/cli/record.py": 3,
     "workprof/cli/serve.py": 2,
     "workprof/cli/size.py": 2,
-    "workprof/cli/synth.py": 4,
+    "workprof/cli/synth.py": 1,
     "workprof/report/html.py": 2,
     "workprof/report/sections.py": 1,
     "workprof/report/summary.py": 3,

@@ -23,6 +23,7 @@ COMMANDS = {
     "plan": ("memory", "export", "jobs", "--to", "json", "-o", "{}.json"),
     "pai": ("synth", "pai", "--rows", 100, "-o", "{}.parquet"),
     "benchmarks": ("synth", "benchmarks", "--repeat", 1, "-o", "{}.jsonl"),
+    "demand": ("synth", "demand", "--days", 3, "-o", "{}.parquet"),
     "telemetry": ("synth", "telemetry", "--runs", 1, "-o", "{}.csv"),
     "suite": ("nodes", "suite", "--benchmarks", "cpu-sysbench", "--seconds-per-benchmark", 1, "-o", "{}.jsonl"),
     "record": ("record", "--no-perf", "--quiet", 0, "-o", "{}.csv", "--", "true"),

@@ -22,6 +22,7 @@ COMMANDS = (
     "memory plan D",
     "memory rollup D",
     "memory schedule D",
+    "memory demand D",
     "memory fact D --column requested_cpu_percent",
     "memory why D --task t0",
     "memory ledger D",

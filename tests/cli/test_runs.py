@@ -22,6 +22,7 @@ from workprof.forecasts.forecaster import ExplanationSettings, ForecasterSetting
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings, faithful_predictor
 from workprof.memory.bin_search import BinSettings, faithful_bins
+from workprof.memory.demand import DemandSettings
 from workprof.memory.facts import FactPointsSettings
 from workprof.memory.model_tables import TableSettings
 from workprof.memory.policies import SizingSettings
@@ -79,6 +80,7 @@ MEMORY = {
     "memory.schedule": lambda bench, ds: bench.schedule(ds, ScheduleSettings(most_wait_min=0.0, verdict=KILLS)),
 }
 PROFILES = {
+    "memory.demand": lambda bench, ds: bench.demand(ds, DemandSettings("user", "runs", weeks=2)),
     "profiles.hopkins": lambda bench, ds: bench.hopkins(ds, HopkinsSettings(mode="faithful", seed=2)),
     "profiles.baseline": lambda bench, ds: bench.baseline(ds, BaselineSettings(by=(("user",), ("user", "task_name")))),
     "profiles.baseline beside profiles": lambda bench, ds: bench.baseline(ds, BaselineSettings(), fit=ROUGH),

@@ -14,6 +14,7 @@ HEAVY = {
     "numba",
     "optuna",
     "ruptures",
+    "statsmodels",
     "scipy",
     "shap",
     "sklearn",

@@ -135,6 +135,7 @@ def views():
         yield View("memory", tab)
     yield View("memory", "Explore", {"memory_explore": "Ledger"})
     yield View("memory", "Explore", {"memory_explore": "Nodes needed"}, ("memory_schedule_*",))
+    yield View("memory", "Explore", {"memory_explore": "Demand"}, ("memory_demand_*",))
     yield View("memory", "Bins", {"memory_edges": "10, 60"})
     yield View("memory", "Compare", KEPT_MODELS | {"memory_compare": "Models"}, ("memory_*",))
     yield View("memory", "Compare", KEPT_REPLAY, ("memory_policies", "memory_[!p]*", "memory_p[!i]*"))

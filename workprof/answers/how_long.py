@@ -142,6 +142,7 @@ GUESSES = {
     "memory.replay": (5.0, 3.2),
     "memory.tables": (30.0, 15.0),
     "memory.train": (10.0, 5.0),
+    "memory.demand": (8.0, 0.5),
     "memory.schedule": (3.0, 0.2),
     "memory.verdict": (0.5, 0.25),
     "nodes.detect": (8.0, 50.0),

@@ -12,6 +12,7 @@ from workprof.core.answer import Answer, Table
 from workprof.core.table import Column
 from workprof.core.units import DAY_S, compact, day_of, format_share
 from workprof.core.words import counted
+from workprof.memory.demand import Demand
 from workprof.memory.ledger_runs import NOT_SEEN, UNCLUSTERED
 from workprof.memory.ledger_settings import PROFILE, TASK
 from workprof.memory.over_time import BIN_WORDS, OTHERS, OverTime, OverTimeRuns
@@ -42,7 +43,7 @@ def row_names(result: OverTime, profiles: Sequence[str] = ()) -> dict[str, str]:
     return {row: row for row in result.rows}
 
 
-def moment(result: OverTime, place: int) -> str:
+def moment(result: OverTime | Demand, place: int) -> str:
     """When a bin begins: '6 Mar', '6 Mar 14:00'; years where the trace has several.
 
     Of a clock without dates it is the number of its day as in a period, 'day 60'.

@@ -63,6 +63,7 @@ TOLD: Mapping[str, Tells] = {
     "memory.ledger_runs": _late("ledger", "ledger_runs_answer"),
     "memory.verdict": _late("verdict", "verdict_answer"),
     "memory.rollup": _late("rollup", "rollup_answer"),
+    "memory.demand": _late("demand", "demand_answer"),
     "memory.schedule": _late("schedule", "schedule_answer"),
     "memory.improvement": _late("bins", "curve_answer"),
     "memory.profile_improvement": _late("bins", "curve_answer"),

@@ -14,8 +14,10 @@ from workprof.answers.tasks import PATH_SIGN
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart, drawn_once, figure_of
 from workprof.charts.theme import COLOURS
+from workprof.core.arrays import Floats
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, compact
 from workprof.core.words import counted, listed, plotly_text, shortened
+from workprof.memory.demand import Demand
 from workprof.memory.over_time import BIN_WORDS, OTHERS, OverTime
 
 MOST_DRAWN = 12
@@ -37,7 +39,7 @@ _PROFILE_ENDING = re.compile(r"^(.*?)(?:, .*)?( \(P\d+\))$")
 USED_COLOUR, REQUESTED_COLOUR = COLOURS[0], f"rgba({IDLE_RGB},0.45)"
 
 
-def _clock(result: OverTime) -> tuple[float, str]:
+def _clock(result: OverTime | Demand) -> tuple[float, str]:
     """Return the unit of the axis of a clock without dates: seconds and name."""
     span = float(result.edges_s[-1] - result.edges_s[0])
     if span > 3 * DAY_S:
@@ -95,7 +97,7 @@ def over_time_chart(result: OverTime, names: Mapping[str, str]) -> Chart:
     A point lies unseen on every cell: it has the words of the cell, and a click on it selects (row, place of the bin).
     """
     drawn = _drawn(result, names)
-    starts, width, axis = _across(result)
+    starts, width, axis = across(result)
     bin_word = BIN_WORDS[result.settings.bins].lower()
     requested, used = result.requested.sum(axis=0), result.used.sum(axis=0)
     when = [moment(result, place) for place in range(len(requested))]
@@ -233,9 +235,9 @@ def _off_words(off: list[int], when: list[str]) -> str:
     return f"Off the scale: {listed([when[place] for place in off])}." if off else ""
 
 
-def _across(result: OverTime) -> tuple[list[Any], float, dict[str, Any]]:
-    """Return the middles of the bins, their width in the unit of the axis, and the axis."""
-    edges = result.edges_s + result.utc_offset_s
+def across(result: OverTime | Demand, edges_s: Floats | None = None) -> tuple[list[Any], float, dict[str, Any]]:
+    """Return the middles of the bins (or of others with these edges), their width in the axis's unit, and the axis."""
+    edges = (result.edges_s if edges_s is None else edges_s) + result.utc_offset_s
     if result.dated:
         dates, ends = (
             [dt.datetime.fromtimestamp(one, dt.UTC).replace(tzinfo=None).isoformat() for one in of.tolist()]

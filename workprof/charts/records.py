@@ -29,6 +29,7 @@ from workprof.charts.durations.errors import error_cdf
 from workprof.charts.durations.observed import observed_ecdf
 from workprof.charts.memory.bins import improvement_chart, usage_ecdf
 from workprof.charts.memory.boxes import fact_scatter, task_boxes
+from workprof.charts.memory.demand import demand_chart
 from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.memory.models import estimated_and_replayed
 from workprof.charts.memory.policies import frontier_chart, why_history
@@ -63,6 +64,7 @@ from workprof.forecasts.job_table import JobForecasts
 from workprof.memory import questions as of_memory
 from workprof.memory.assessment import Assessment
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
+from workprof.memory.demand import Demand
 from workprof.memory.facts import FactPoints
 from workprof.memory.ledger import Ledger
 from workprof.memory.models import PredictorResult
@@ -273,6 +275,7 @@ FIGURES: dict[type, Callable[[Any], Chart | None]] = {
     Ledger: ledger_bars,
     OverTime: lambda result: over_time_chart(result, {}),
     Schedule: waits_chart,
+    Demand: demand_chart,
     ReplayResult: lambda result: frontier_chart(result, 0.0),
     PredictorResult: estimated_and_replayed,
     Why: why_history,

@@ -11,6 +11,7 @@ import typer
 import workprof
 from workprof.answers import verdict_exports
 from workprof.answers.decisions import left_out_words
+from workprof.answers.demand import called as demand_called
 from workprof.answers.over_time import called
 from workprof.cli import decisions, ledger
 from workprof.cli.console import (
@@ -98,6 +99,7 @@ add(
     ),
 )
 add(app, answered(questions.SCHEDULE))
+add(app, answered(questions.DEMAND, profiles_of=_looked_at, named=demand_called))
 add(
     app,
     answered(questions.CURVE),

@@ -7,10 +7,18 @@ import typer
 
 from workprof.cli.console import Json, emit, progress_line
 from workprof.store.outputs import checked_output
+from workprof.synthetic.report import SynthReport, truth_of
 
 app = typer.Typer(help="Make a synthetic trace that knows its own truth.", no_args_is_help=True, rich_markup_mode=None)
 
 Seed = Annotated[int, typer.Option("--seed", help="Of every draw; the same seed gives the same file.")]
+
+
+def _emit(report: SynthReport, as_json: bool, truth: Path | None = None, of: str = "rows") -> None:
+    result = {"file": str(report.path), "rows": report.rows, "seconds": report.seconds}
+    beside = {} if truth is None else {"truth": str(truth)}
+    also = "" if truth is None else f", the truth to {truth}"
+    emit(result | beside, as_json, lambda: f"wrote {report.rows:,} {of} to {report.path}{also}")
 
 
 @app.command()
@@ -26,9 +34,7 @@ def pai(
     from workprof.synthetic.pai import write_pai_sample  # noqa: PLC0415  light until asked
 
     checked_output(output, (".parquet",))
-    report = write_pai_sample(output, rows, seed, progress_line())
-    result = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
-    emit(result, as_json, lambda: f"wrote {report.rows:,} rows to {output}")
+    _emit(write_pai_sample(output, rows, seed, progress_line()), as_json)
 
 
 @app.command("pai-tables")
@@ -47,9 +53,7 @@ def pai_tables(
     from workprof.synthetic.pai_tables import write_pai_tables  # noqa: PLC0415  light until asked
 
     checked_output(output, folder=True)
-    report = write_pai_tables(output, jobs, seed, progress_line())
-    result = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
-    emit(result, as_json, lambda: f"wrote {report.rows:,} rows to {output}")
+    _emit(write_pai_tables(output, jobs, seed, progress_line()), as_json)
 
 
 @app.command()
@@ -64,16 +68,30 @@ def telemetry(
     """Write recordings as `record` does, with phases planted at known times (FILE.truth.json)."""
     from workprof.synthetic.telemetry import (  # noqa: PLC0415  light until asked
         TelemetrySettings,
-        truth_of,
         write_synthetic_telemetry,
     )
 
     checked_output(output, (".csv",))
     checked_output(truth_of(output))
-    report = write_synthetic_telemetry(output, TelemetrySettings(workloads, runs, seconds, seed))
-    truth = truth_of(output)
-    result = {"file": str(output), "rows": report.rows, "seconds": report.seconds, "truth": str(truth)}
-    emit(result, as_json, lambda: f"wrote {report.rows:,} rows to {output}, the truth to {truth}")
+    _emit(
+        write_synthetic_telemetry(output, TelemetrySettings(workloads, runs, seconds, seed)), as_json, truth_of(output)
+    )
+
+
+@app.command()
+def demand(
+    output: Annotated[Path, typer.Option("-o", "--output", help="FILE.parquet.", show_default=False)],
+    days: Annotated[int, typer.Option("--days", help="Whole days, from a Monday on; at most 1,000.")] = 84,
+    runs: Annotated[int, typer.Option("--runs", help="Runs of a day at the beginning; at most 10,000.")] = 60,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Write runs whose arrivals have a planted trend, seasons and anomalies (FILE.truth.json)."""
+    from workprof.synthetic.demand import DemandTrace, write_demand_trace  # noqa: PLC0415  light until asked
+
+    checked_output(output, (".parquet",))
+    checked_output(truth_of(output))
+    _emit(write_demand_trace(output, DemandTrace(days=days, runs_a_day=runs, seed=seed)), as_json, truth_of(output))
 
 
 @app.command()
@@ -96,6 +114,4 @@ def benchmarks(
 
     checked_output(output, (".jsonl",))
     settings = BenchmarkTraceSettings(nodes=nodes, mixed=mixed, repeat=repeat, stressed_share=stress, seed=seed)
-    report = write_benchmark_trace(output, settings)
-    result = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
-    emit(result, as_json, lambda: f"wrote {report.rows:,} runs to {output}")
+    _emit(write_benchmark_trace(output, settings), as_json, of="runs")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # the public names, each where it is defined
     from workprof.memory.bins import ProfileBinSettings as ProfileBinSettings
     from workprof.memory.changes import ChangesSettings as ChangesSettings
     from workprof.memory.chargeback import ChargebackSettings as ChargebackSettings
+    from workprof.memory.demand import DemandSettings as DemandSettings
     from workprof.memory.facts import FactPointsSettings as FactPointsSettings
     from workprof.memory.ledger_settings import (
         LedgerRunsSettings as LedgerRunsSettings,

@@ -155,18 +155,24 @@ class OverTime(Shown):
 
 
 @dataclass(frozen=True)
-class _Placed:
-    """The judged runs with a known start, in the order of the table, and the bins that they are laid into."""
+class Placed:
+    """Runs with a known start and the bins that they are laid into; `code` is the row of each."""
 
-    settings: OverTimeSettings
-    table_rows: Ints
     start_s: Floats
     end_s: Floats
     code: Ints
+    edges_s: Floats
+
+
+@dataclass(frozen=True)
+class _Placed(Placed):
+    """The judged runs, in the order of the table."""
+
+    settings: OverTimeSettings
+    table_rows: Ints
     names: tuple[str, ...]
     requested_gb: Floats
     used_gb: Floats
-    edges_s: Floats
     dated: bool
     runs: LedgerRuns
     judged: Bools
@@ -195,9 +201,9 @@ def over_time_of(
     placed = _placed(jobs, settings)
     shape = (len(placed.names), len(placed.edges_s) - 1)
     requested, used, unused = (
-        _spread(placed, rate, shape) for rate in (placed.requested_gb, placed.used_gb, placed.unused_gb)
+        spread(placed, rate, shape) for rate in (placed.requested_gb, placed.used_gb, placed.unused_gb)
     )
-    n_runs = _overlapping(placed, shape)
+    n_runs = overlapping(placed, shape)
     bursts = _bursts(placed.names, unused, n_runs)
     if settings.leave_out_bursts:
         for one in bursts:
@@ -244,7 +250,7 @@ def _placed(jobs: pd.DataFrame, settings: OverTimeSettings) -> _Placed:
         raise NotEnoughData("no run with a memory request and a use says when it ran; map start_time_s or end_time_s")
     start, end = start[at], start[at] + seconds[at]
     offset = float(jobs.attrs.get("utc_offset_s", 0.0))
-    edges, name = _edges(float(start.min()), float(end.max()), offset, settings.bins)
+    edges, name = bin_edges(float(start.min()), float(end.max()), offset, settings.bins)
     code, names = _rows(runs, at)
     return _Placed(
         settings=replace(settings, bins=name),
@@ -276,7 +282,7 @@ def _rows(runs: LedgerRuns, at: Ints) -> tuple[Ints, tuple[str, ...]]:
     return place[runs.who[at]], names
 
 
-def _edges(first_s: float, last_s: float, offset_s: float, wanted: str) -> tuple[Floats, str]:
+def bin_edges(first_s: float, last_s: float, offset_s: float, wanted: str) -> tuple[Floats, str]:
     """Edges of round bins in local time that hold everything, and the name of their length."""
 
     def ends(width: float) -> tuple[int, int]:
@@ -299,7 +305,7 @@ def _edges(first_s: float, last_s: float, offset_s: float, wanted: str) -> tuple
     return np.arange(begin, end + 1, dtype=np.float64) * width - shift, name
 
 
-def _first_and_last(placed: _Placed, own: slice) -> tuple[Ints, Ints]:
+def first_and_last(placed: Placed, own: slice) -> tuple[Ints, Ints]:
     """The first and the last bin that runs overlap; one that takes no time is in the bin of its start."""
     edges, n = placed.edges_s, len(placed.edges_s) - 1
     first = np.clip(np.searchsorted(edges, placed.start_s[own], side="right") - 1, 0, n - 1)
@@ -307,7 +313,7 @@ def _first_and_last(placed: _Placed, own: slice) -> tuple[Ints, Ints]:
     return first, np.maximum(first, last)
 
 
-def _spread(placed: _Placed, rate: Floats, shape: tuple[int, int]) -> Floats:
+def spread(placed: Placed, rate: Floats, shape: tuple[int, int]) -> Floats:
     """(rows, bins): rates times the hours that runs spend in a bin.
 
     The first and the last bin of a run are added one by one, the whole ones between them as a step up and a step down
@@ -317,7 +323,7 @@ def _spread(placed: _Placed, rate: Floats, shape: tuple[int, int]) -> Floats:
     sums, steps, inside = np.zeros(n_rows * n_bins), np.zeros(n_rows * (n_bins + 1)), np.zeros(n_rows * (n_bins + 1))
     for begin in range(0, len(rate), AT_ONCE):
         own = slice(begin, begin + AT_ONCE)
-        first, last = _first_and_last(placed, own)
+        first, last = first_and_last(placed, own)
         code, each = placed.code[own], rate[own] / HOUR_S
         start, end = placed.start_s[own], placed.end_s[own]
         head = (np.minimum(end, edges[first + 1]) - start) * each
@@ -335,13 +341,13 @@ def _spread(placed: _Placed, rate: Floats, shape: tuple[int, int]) -> Floats:
     return np.asarray(sums.reshape(shape) + whole)
 
 
-def _overlapping(placed: _Placed, shape: tuple[int, int]) -> Ints:
+def overlapping(placed: Placed, shape: tuple[int, int]) -> Ints:
     """(rows, bins): runs that overlap a bin."""
     n_rows, n_bins = shape
     steps = np.zeros(n_rows * (n_bins + 1), dtype=np.int64)
     for begin in range(0, len(placed.code), AT_ONCE):
         own = slice(begin, begin + AT_ONCE)
-        first, last = _first_and_last(placed, own)
+        first, last = first_and_last(placed, own)
         row = placed.code[own] * (n_bins + 1)
         steps += np.bincount(row + first, minlength=len(steps)) - np.bincount(row + last + 1, minlength=len(steps))
     return np.cumsum(steps.reshape(n_rows, n_bins + 1), axis=1)[:, :n_bins]
@@ -421,7 +427,7 @@ def over_time_runs_of(
     jobs = frames["jobs"]
     placed = _placed(jobs, settings.over)
     n_bins = len(placed.edges_s) - 1
-    first, last = _first_and_last(placed, slice(None))
+    first, last = first_and_last(placed, slice(None))
     chosen = np.ones(len(placed.table_rows), dtype=bool)
     if settings.row:
         if settings.row not in placed.names:

@@ -11,6 +11,7 @@ from workprof.memory.bin_search import COST, BinSettings, faithful_bins
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins, ProfileBinSettings
 from workprof.memory.changes import Changes, ChangesSettings
 from workprof.memory.chargeback import Chargeback, ChargebackSettings
+from workprof.memory.demand import Demand, DemandSettings
 from workprof.memory.facts import FactPoints, FactPointsSettings
 from workprof.memory.ledger import Ledger, LedgerRunList
 from workprof.memory.ledger_settings import READS, LedgerRunsSettings, LedgerSettings
@@ -241,6 +242,18 @@ SCHEDULE = Question(
     tab="Nodes needed",
     ignores=(*WHAT_IF, "verdict.as_of"),
 )
+DEMAND = Question(
+    "memory.demand",
+    "How many GB will be needed? Trend, seasons and anomalies of what is requested, used or submitted, and a forecast.",
+    DemandSettings,
+    Demand,
+    "workprof.memory.demand:demand_of",
+    finds="demand over time",
+    optional=lambda _: READS,
+    page=PAGE,
+    tab="Demand",
+    rests_on_fit=True,
+)
 LEDGER = Question(
     "memory.ledger",
     "Add up what is requested, used and wasted of every resource, and list what to request instead.",
@@ -323,5 +336,5 @@ CHANGES = Question(
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (
     *(ASSESS, FACT, BINS, PROFILE_BINS, CURVE, PROFILE_CURVE, TRAIN, TABLES, REPLAY, WHY),
-    *(VERDICT, ROLLUP, SCHEDULE, LEDGER, LEDGER_RUNS, CHARGEBACK, OVER_TIME, OVER_TIME_RUNS, CHANGES),
+    *(VERDICT, ROLLUP, SCHEDULE, DEMAND, LEDGER, LEDGER_RUNS, CHARGEBACK, OVER_TIME, OVER_TIME_RUNS, CHANGES),
 )

@@ -20,6 +20,11 @@ class SynthReport:
     bytes: int  # size on disk of everything written
 
 
+def truth_of(path: Path) -> Path:
+    """The file beside a synthetic one that holds its truth."""
+    return path.with_name(path.name.split(".")[0] + ".truth.json")
+
+
 def check_size(name: str, value: int, seed: int, most: float = math.inf) -> None:
     """Raise unless `value` is a positive whole number, `most` at most, and `seed` a non-negative one.
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from workprof.core.errors import SettingsError
 from workprof.store.outputs import whole
-from workprof.synthetic.report import SynthReport, check_room, check_size
+from workprof.synthetic.report import SynthReport, check_room, check_size, truth_of
 
 CPU = ("cpu.user%", "cpu.system%", "cpu.iowait%", "cpu.softirq%", "cpu.steal%", "cpu.idle%")
 """Shares of the processor; they add up to 100, the last is what the others leave."""
@@ -174,11 +174,6 @@ def write_synthetic_telemetry(path: Path, settings: TelemetrySettings | None = N
     rows = len(made.frame)
     size = path.stat().st_size + truth.stat().st_size
     return SynthReport(path, rows, time.perf_counter() - started, {path.name: rows}, size)
-
-
-def truth_of(path: Path) -> Path:
-    """The file beside synthetic recordings that holds their truth."""
-    return path.with_name(path.name.split(".")[0] + ".truth.json")
 
 
 def _levels() -> NDArray[np.bool_]:

@@ -260,6 +260,7 @@ class MemoryQuestions(ProfileQuestions):
     ledger_runs = ask(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_with_verdict)
 
     chargeback = ask(questions.CHARGEBACK, frames=_every_run_of(questions.CHARGEBACK))
+    demand = ask(questions.DEMAND, resolve=_over_time_named, fit=_fit_of_rows, frames=_with_rows)
     over_time = ask(questions.OVER_TIME, resolve=_over_time_named, fit=_fit_of_rows, frames=_with_rows)
     over_time_runs = ask(questions.OVER_TIME_RUNS, resolve=_over_time_named, fit=_fit_of_rows, frames=_with_rows)
 

@@ -152,6 +152,7 @@ class Memory(Room):
     replay = asks(MemoryQuestions.replay)
     rollup = asks(MemoryQuestions.rollup)
     schedule = asks(MemoryQuestions.schedule)
+    demand = asks(MemoryQuestions.demand)
     why = asks(MemoryQuestions.why_size)
     fact = asks(MemoryQuestions.fact_points)
     decide = does(MemoryQuestions.decide)

@@ -121,6 +121,7 @@ METHODS = (
             "Parallel and Distributed Systems 29 (2018)",
             "Witt et al., Learning Low-Wastage Memory Allocations for Scientific Workflows at IceCube, 2019",
             "Lifka, The ANL/IBM SP Scheduling System, JSSPP 1995; PolarisProfiler, II-D: the replayed schedule",
+            "Bandara, Hyndman and Bergmeir, MSTL, arXiv 2107.13462 (2021); PolarisProfiler, II-A: demand over time",
         ),
         (
             "A saving is what past runs would have saved; other inputs may save less.",

@@ -1,0 +1,123 @@
+"""Demand over time: series equal a loop, anomalies name their runs, what is left out is counted, words are short."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workprof.answers.demand import anomalies_table, demand_answer, demand_sentence
+from workprof.charts.memory.demand import demand_chart
+from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.memory.demand import ALL_RUNS, DURATION, REQUESTED, RUNS, SHORT, USED, DemandSettings, demand_of
+from workprof.synthetic.demand import BURST_TASK, MONDAY_S, DemandTrace, demand_trace
+
+
+def asked(jobs, **settings):
+    return demand_of({"jobs": jobs}, DemandSettings(**settings))
+
+
+def few_jobs(n=400, days=12, seed=0):
+    rng = np.random.default_rng(seed)
+    start = MONDAY_S + np.sort(rng.uniform(0, days * 86400, n))
+    return pd.DataFrame(
+        {
+            "task_name": rng.choice(["a", "b"], n),
+            "status": "COMPLETED",
+            "submit_time_s": start - 60,
+            "start_time_s": start,
+            "duration_s": rng.uniform(60, 3 * 86400, n),
+            "requested_memory_bytes": rng.integers(1, 9, n) * 1e9,
+            "peak_memory_bytes": rng.integers(1, 9, n) * 5e8,
+        }
+    )
+
+
+def looped(jobs, edges, of):
+    result = []
+    for begin, end in itertools.pairwise(edges.tolist()):
+        total, took = 0.0, []
+        for one in jobs.itertuples():
+            inside = min(one.start_time_s + one.duration_s, end) - max(one.start_time_s, begin)
+            arrived = begin <= one.submit_time_s < end
+            if of in (REQUESTED, USED):
+                size = one.requested_memory_bytes if of == REQUESTED else one.peak_memory_bytes
+                total += max(inside, 0) * size / 1e9 / (end - begin)
+            elif arrived:
+                total += 1
+                took.append(one.duration_s)
+        result.append(total if of != DURATION else float(np.median(took)) if took else np.nan)
+    return np.array(result)
+
+
+@pytest.mark.parametrize("of", [REQUESTED, USED, RUNS, DURATION])
+def test_a_series_is_what_a_loop_over_bins_and_runs_adds_up(of):
+    jobs = few_jobs()
+    found = asked(jobs, of=of, bins="day")
+    assert len(found.rows) == 3 and found.rows[0].name == ALL_RUNS
+    for row in found.rows:
+        own = jobs if row.name == ALL_RUNS else jobs[jobs["task_name"] == row.name]
+        assert row.amounts == pytest.approx(looped(own, found.edges_s, of))
+    if of != DURATION:
+        assert found.rows[0].amounts == pytest.approx(found.rows[1].amounts + found.rows[2].amounts)
+
+
+def test_bins_are_whole_and_begin_at_local_midnight():
+    jobs = few_jobs()
+    jobs.attrs["utc_offset_s"] = 7200.0
+    found = asked(jobs, bins="day")
+    assert (found.edges_s + 7200) % 86400 == pytest.approx(0)
+    assert found.edges_s[0] >= jobs["start_time_s"].min() and found.edges_s[-1] <= jobs["start_time_s"].max()
+    assert asked(jobs).settings.bins == "hour"
+
+
+@pytest.mark.slow
+def test_anomalies_name_the_runs_behind_them_and_the_week_starts_on_monday():
+    jobs, truth = demand_trace(DemandTrace(days=140, seed=3))
+    found = asked(jobs.assign(row_id=1000 + np.arange(len(jobs))), by="user")
+    row = found.row("no such row")
+    assert [one.bin + 1 for one in row.anomalies] == truth.bursts.tolist()
+    for one in row.anomalies:
+        assert one.task == BURST_TASK and one.task_share > 0.5 and one.value > 1.5 * one.expected
+        began = jobs["start_time_s"].to_numpy()[one.row_ids - 1000]
+        assert ((began >= found.edges_s[one.bin]) & (began < found.edges_s[one.bin + 1])).all()
+    (season,) = row.seasons
+    assert int(season.effects.argmin()) in (5, 6)
+    assert not row.ahead.why_not and len(row.ahead.weeks) == 4 and len(row.ahead.days) == 28
+    assert row.ahead.error < row.ahead.error_naive
+    told = demand_answer(found)
+    assert len(told.sentence.split()) <= 20 and "next week" in told.sentence
+    assert {one.name for one in told.tables} == {"rows", "anomalies", "weeks"}
+    assert len(anomalies_table(found).rows) >= 3
+    chart = demand_chart(found)
+    assert [trace.name for trace in chart.figure.data][-1] == "forecast"
+
+
+def test_a_short_trace_has_no_forecast_and_says_so():
+    found = asked(few_jobs())
+    assert {row.ahead.why_not for row in found.rows} == {SHORT}
+    assert all(len(row.ahead.weeks) == 0 for row in found.rows)
+    assert "too few weeks" in demand_sentence(found, found.rows[0])
+    assert demand_answer(found).document["weeks"] == ()
+    assert len(demand_chart(found, "a").figure.data) == 3
+
+
+def test_what_is_not_followed_is_counted():
+    jobs = few_jobs()
+    jobs.loc[:9, "requested_memory_bytes"] = np.nan
+    jobs["task_name"] = [f"t{at % 11}" for at in range(len(jobs))]
+    found = asked(jobs)
+    assert (found.n_runs, found.n_left_out, found.n_rows_left_out, len(found.rows)) == (390, 10, 3, 9)
+    assert len(set(demand_answer(found).notes)) == len(demand_answer(found).notes) >= 4
+
+
+def test_what_cannot_be_followed_is_refused_in_words():
+    jobs = few_jobs()
+    with pytest.raises(ColumnMissing, match="no run has peak_memory_bytes"):
+        asked(jobs.drop(columns="peak_memory_bytes"), of=USED)
+    with pytest.raises(NotEnoughData, match=r"whole days .* choose hours"):
+        asked(few_jobs(days=5), bins="day")
+    with pytest.raises(NotEnoughData, match="no run says when it ran"):
+        asked(jobs.drop(columns=["submit_time_s", "start_time_s"]))
+    with pytest.raises(NotEnoughData, match="choose days"):
+        asked(few_jobs(days=200), bins="hour")
