@@ -11,6 +11,7 @@ import threading
 import time
 
 import duckdb
+import pandas as pd
 import pytest
 
 from tests.command_line import run_here
@@ -20,6 +21,7 @@ from tests.refresh.planted import BEGIN, jobs, pods, prometheus, sacct
 from workprof.core.errors import HomeBusy, SettingsError, WorkprofError
 from workprof.sources.refresh import refresh
 from workprof.sources.source import Credentials, Source, seconds_of, secret
+from workprof.store.refreshing import ROWS_AT_ONCE
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 
@@ -114,6 +116,16 @@ def test_who_looks_meanwhile_sees_the_rows_of_before_and_may_write(bench, tmp_pa
     assert seen[1] == [30, ["meanwhile"]]
     assert (bench.dataset("all").hash, bench.dataset("all").rows) == (grown.dataset, 45)
     assert "meanwhile" in bench.scopes()
+
+
+def test_many_rows_come_in_turns_and_are_those_of_one_import(bench, tmp_path):
+    trace, count = tmp_path / "runs.csv", 2 * ROWS_AT_ONCE + 7
+    table(trace, range(count))
+    bench.add_source(Source(name="all", kind="files", address=str(trace)))
+    assert bench.refresh("all").rows == count
+    bench.ingest(trace, IngestOptions(name="once"))
+    for first in range(0, count, 100_000):
+        pd.testing.assert_frame_equal(*(bench.preview(name, 100_000, first) for name in ("all", "once")))
 
 
 MEANWHILE = """

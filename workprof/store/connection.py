@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from workprof.store.pseudonyms import Pseudonyms
 
 WAIT_FOR_WRITER_S = 0.2
-IDLE_S = 1.0
+IDLE_S, LOOK_S = 1.0, 0.1
 LOOK_AGAIN_S = 0.02
 SPILL_SHARE_OF_FREE_DISK = 0.8
 SMALLEST_SPILL_BYTES = GIB
@@ -186,22 +186,22 @@ class Database:
             if not self._writing and (self._writable or self.home.writer_elsewhere()):
                 self._let_go()
             elif self._timer is None and not self._closed:
-                self._close_later(IDLE_S)
+                self._close_later()
             self._free.notify_all()
 
-    def _close_later(self, seconds: float) -> None:
-        self._timer = threading.Timer(seconds, self._close_if_idle)
+    def _close_later(self) -> None:
+        self._timer = threading.Timer(LOOK_S, self._close_if_idle)
         self._timer.daemon = True
         self._timer.start()
 
     def _close_if_idle(self) -> None:
         with self._free:
             self._timer = None
-            rests = self._last_used + IDLE_S - time.monotonic()
             if self._active or self._writing or self._closed:
                 return  # whoever is there sets the clock again
-            if rests > 0:
-                self._close_later(rests)
+            rests = self._last_used + IDLE_S > time.monotonic()
+            if rests and not self.home.writer_elsewhere():
+                self._close_later()
             else:
                 self._let_go()
 

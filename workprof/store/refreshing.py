@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ import duckdb
 from workprof.core.errors import SettingsError, TraceError
 from workprof.core.records import pack
 from workprof.core.refreshes import Refresh
-from workprof.core.roles import REFRESH
+from workprof.core.roles import PREPARE, REFRESH
 from workprof.store import catalogue, checks, rejects
 from workprof.store.catalogue import REJECTS, ROWS, Entry, one
 from workprof.store.compile import FINISHED, FLAGS, STILL_RUNNING
@@ -37,6 +38,10 @@ KEPT = (FINISHED, FLAGS)
 MARK = "md5(concat(?, ' ', count(*), ' ', bit_xor(mark), ' ', sum(mark::HUGEINT)))"
 """SQL of a hash of a source's name and its rows, in any order."""
 ORDER = (START, "submit_time_s", *IDENTITY, "task_name")
+ROWS_AT_ONCE = 122_880
+"""Of one turn of writing, some tenths of a second: a row group of DuckDB, which is written to its place at once."""
+BETWEEN_S = 0.1
+"""Between two turns, for whoever waits."""
 PASSING, BEFORE = "incoming", "before_it"
 
 
@@ -126,6 +131,8 @@ def take_in(database: Database, name: str, grown: Grown | None, state: object, b
         SettingsError: when the source or its dataset was removed or changed meanwhile, or the same rows are there.
     """
     result = begun if grown is None else replace(grown.result, seconds=begun.seconds)
+    if grown is not None and grown.is_new:
+        _bring(database, name, grown)
     with (
         database.writing(REFRESH, name),
         database.cursor() as session,
@@ -140,6 +147,31 @@ def take_in(database: Database, name: str, grown: Grown | None, state: object, b
         cursor.execute("UPDATE sources SET state = ? WHERE name = ?", [document, name])
         remember(cursor, name, result)
     return result
+
+
+def _bring(database: Database, name: str, grown: Grown) -> None:
+    """Copy all rows but the last into the home, some at a time: whoever reads or writes there waits for these alone.
+
+    Killed on the way it leaves a table of no dataset, which the next refresh of the source replaces.
+    """
+    for first in range(0, grown.result.rows - ROWS_AT_ONCE, ROWS_AT_ONCE):
+        with (
+            database.writing(PREPARE),
+            database.cursor() as session,
+            _attached(session, grown.database, PASSING),
+            database.transaction() as cursor,
+        ):
+            _copy(cursor, name, grown, first)
+        time.sleep(BETWEEN_S)
+
+
+def _copy(cursor: duckdb.DuckDBPyConnection, name: str, grown: Grown, first: int) -> None:
+    here, there = quoted(ROWS + name), f"{PASSING}.{quoted(ROWS + grown.result.dataset)}"
+    some = f"SELECT * FROM {there} WHERE rowid >= {first} AND rowid < {first + ROWS_AT_ONCE}"
+    if first:
+        cursor.execute(f"INSERT INTO {here} {some}")
+    else:
+        cursor.execute(f"CREATE OR REPLACE TABLE {here} AS {some}")
 
 
 @contextlib.contextmanager
@@ -315,9 +347,12 @@ def _put(cursor: duckdb.DuckDBPyConnection, database: Database, name: str, grown
         raise SettingsError(
             f"source {name}: the same rows are there as {there.name!r}; remove that dataset, or the source"
         )
-    for table in (ROWS + hashed, REJECTS + hashed):
-        cursor.execute(f"DROP TABLE IF EXISTS {quoted(table)}")
-        cursor.execute(f"CREATE TABLE {quoted(table)} AS SELECT * FROM {PASSING}.{quoted(table)}")
+    own, rejected = quoted(ROWS + hashed), quoted(REJECTS + hashed)
+    for table in (own, rejected):
+        cursor.execute(f"DROP TABLE IF EXISTS {table}")
+    _copy(cursor, name, grown, (grown.result.rows - 1) // ROWS_AT_ONCE * ROWS_AT_ONCE)
+    cursor.execute(f"ALTER TABLE {quoted(ROWS + name)} RENAME TO {own}")
+    cursor.execute(f"CREATE TABLE {rejected} AS SELECT * FROM {PASSING}.{rejected}")
     if grown.result.rejected:
         rejects.write_file(cursor, REJECTS + hashed, _rejects(database.home.rejects, hashed))
     cursor.execute(f"INSERT INTO catalogue BY NAME SELECT * FROM {PASSING}.catalogue")

@@ -65,7 +65,8 @@ class SourceQuestions(MemoryQuestions):
     def _compute(self, passing: Settings, dataset: str) -> None:
         """Compute what pages show first of the rows in a home of their own, and keep it here: then nobody waits."""
         with type(self)(passing) as grown:
-            for question in (grown.verdict, grown.over_time, grown.changes):
+            few = grown.dataset(dataset).rows <= CHANGES_ROWS
+            for question in (grown.verdict, grown.over_time, *((grown.changes,) if few else ())):
                 with contextlib.suppress(WorkprofError):  # the page says why it cannot be told
                     question(dataset)
             self._cache.take_all(grown._cache)
