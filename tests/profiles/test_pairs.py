@@ -65,6 +65,7 @@ def naive_value(cut, fall, pairs):
     return held, stability
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_the_cut_is_the_best_of_all_cuts(seed):
     """With most pairs that hold, of these the most stable."""
@@ -191,6 +192,7 @@ def agreement(seed, n_pairs):
     return adjusted_rand_score(truth[others], found.labels[others])
 
 
+@pytest.mark.slow
 def test_pairs_bring_the_profiles_closer_to_the_truth():
     """Among runs that nobody named, over six planted tables."""
     none, ten, fifty = (np.mean([agreement(seed, n_pairs) for seed in range(6)]) for n_pairs in (0, 10, 50))
@@ -211,6 +213,7 @@ def test_a_cut_of_the_kept_tree_is_the_fit_with_pairs():
     assert_nothing_is_violated(whole.labels, find_pairs(jobs, chosen))
 
 
+@pytest.mark.slow
 def test_named_runs_are_in_every_sample_and_hold_among_all_runs():
     jobs = job_table(900)
     rng = np.random.default_rng(3)

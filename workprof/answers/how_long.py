@@ -10,6 +10,7 @@ from workprof.core.records import Packed, unpack
 from workprof.core.units import format_duration
 from workprof.core.words import counted
 from workprof.forecasts.estimates import EstimateEvaluationSettings
+from workprof.profiles.embedding import MOST_TRAINING_ROWS
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import (
     EXACT_SILHOUETTE_ROWS,
@@ -193,6 +194,9 @@ def expected(
 FIT_SECONDS_PER_CELL = 1.6e-5
 """Of rows × features, fit and scores together, on one core of a small machine (100,001 × 10: about 16 s)."""
 
+ENCODER_SECONDS_PER_ROW = 2e-3
+"""Of an autoencoder, on one core of a small machine."""
+
 CUT = ("min_cluster_size", "method", "epsilon", "target_clusters", "silhouette", "seed", "must", "must_not")
 """Settings that a kept tree is cut again for: such a run takes a second and is no measure of a fit."""
 
@@ -204,7 +208,7 @@ def expected_fit(
     alike = [
         (work, seconds)
         for past, work, seconds in measured_with(_whole_fits(earlier), ProfileSettings, fit_work_s)
-        if past.algorithm == settings.algorithm
+        if (past.algorithm, past.embedding) == (settings.algorithm, settings.embedding)
     ]
     return pace(alike).expected(STARTING_S, fit_work_s(settings, n_rows), "fit", busy)
 
@@ -221,7 +225,8 @@ def fit_work_s(settings: ProfileSettings, n_rows: int) -> float:
         return OPTICS_SECONDS_PER_PAIR * rows**2
     chosen = settings.silhouette or ("exact" if settings.mode == "faithful" or rows <= EXACT_SILHOUETTE_ROWS else "")
     exact = SECONDS_PER_PAIR_CELL * rows**2 * _n_features(settings) if chosen == "exact" else 0.0
-    return FIT_SECONDS_PER_CELL * rows * _n_features(settings) + exact
+    embedded = ENCODER_SECONDS_PER_ROW * min(rows, MOST_TRAINING_ROWS) if settings.embedding != "none" else 0.0
+    return FIT_SECONDS_PER_CELL * rows * _n_features(settings) + exact + embedded
 
 
 def _n_features(settings: ProfileSettings) -> int:

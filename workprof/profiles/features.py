@@ -10,14 +10,15 @@ by a factor exp(p c) and a shift, which standardising removes anyway.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.core.units import format_count
+from workprof.core.units import format_count, format_share
+from workprof.profiles.embedding import Encoder, fit_encoder
 from workprof.profiles.pairs import NO_PAIRS, Pairs, find_pairs
 from workprof.profiles.settings import (
     ALL17,
@@ -112,6 +113,7 @@ class FittedTransform:
     log_centre: Floats  # (n_features,) centre of log(1 + x) that the power is taken around; 0 where not used
     centre: Floats  # (n_features + n_indicators,) subtracted
     scale: Floats  # (n_features + n_indicators,) divided by
+    encoder: Encoder | None = None  # of an embedding, which takes the scaled values
 
 
 def fit_transform(matrix: FeatureMatrix, scaler: str, mode: str) -> FittedTransform:
@@ -139,6 +141,15 @@ def fit_transform(matrix: FeatureMatrix, scaler: str, mode: str) -> FittedTransf
 
 
 def apply_transform(transform: FittedTransform, values: Floats) -> Floats:
+    """(n_rows, n_dims) values that distances are taken of: scaled, and embedded where the transform has an encoder.
+
+    Raises NotEnoughData as `scale_values`.
+    """
+    scaled = scale_values(transform, values)
+    return scaled if transform.encoder is None else transform.encoder.encode(scaled)
+
+
+def scale_values(transform: FittedTransform, values: Floats) -> Floats:
     """(n_rows, n_features + n_indicators) scaled values; NaN and infinities are imputed as in training.
 
     `values` are in the order of `transform.features`, in the fields' own units.
@@ -324,6 +335,9 @@ def preparation_notes(
         value = "0" if settings.mode == "faithful" else "the median"
         marked = ", and a further column marks them" if name in transform.indicators else ""
         notes.append(f"{name}: {format_count(gaps)} missing values stand as {value}{marked}.")
+    if transform.encoder is not None:
+        code, kept = transform.encoder.code_bias, format_share(transform.encoder.kept_share)
+        notes.append(f"Embedding: {len(code)} values a run, of which a network gives back {kept} of the variance.")
     known = [name for name in matrix.names if name in KNOWN_BEFORE]
     if known and settings.mode == "corrected":
         notes.append(f"{', '.join(known)} are known before a job runs: profiles made of them repeat its metadata.")
@@ -341,7 +355,8 @@ class Prepared:
     row_ids: Ints  # (n_rows,) of the store, else positions in the table
     matrix: FeatureMatrix  # the features in their own units
     transform: FittedTransform  # fitted on them
-    points: Floats  # (n_rows, n_dims) scaled values, indicator columns last
+    scaled_features: Floats  # (n_rows, n_features + n_indicators) scaled values, indicator columns last
+    points: Floats  # (n_rows, n_dims) what distances are taken of: these, or their embedding
     notes: tuple[str, ...]  # what happened to rows and columns
     pairs: Pairs = NO_PAIRS  # of the clustered rows that were named as alike or unlike
 
@@ -353,7 +368,9 @@ class Prepared:
     @property
     def digest(self) -> str:
         """What was clustered, as hexadecimal digits: features, scaler, and every number of the rows."""
-        result = hashlib.blake2b("/".join((self.settings.scaler, *self.matrix.names)).encode(), digest_size=8)
+        embedded = [self.settings.embedding] if self.transform.encoder else []
+        what = "/".join((self.settings.scaler, *embedded, *self.matrix.names))
+        result = hashlib.blake2b(what.encode(), digest_size=8)
         numbers = self.matrix.numbers + 0.0  # 0 has one sign, and a missing value one form
         numbers[np.isnan(numbers)] = np.nan
         result.update(np.ascontiguousarray(numbers).data)
@@ -381,7 +398,10 @@ def prepare(jobs: pd.DataFrame, settings: ProfileSettings) -> Prepared:
     drawn = jobs if len(rows) == len(jobs) else jobs.iloc[rows]
     matrix = read_features(drawn, resolved.features, resolved.mode)
     transform = fit_transform(matrix, resolved.scaler, resolved.mode)
-    points = apply_transform(transform, matrix.numbers)
+    points = scaled = scale_values(transform, matrix.numbers)
+    if resolved.embedding == "autoencoder":
+        encoder = fit_encoder(scaled, resolved.seed)
+        transform, points = replace(transform, encoder=encoder), encoder.encode(scaled)
     ids = drawn["row_id"].to_numpy(dtype=np.int64) if "row_id" in drawn.columns else rows
     notes = preparation_notes(resolved, matrix, transform, len(jobs), len(rows))
-    return Prepared(resolved, jobs, rows, drawn, ids, matrix, transform, points, notes, pairs.among(rows))
+    return Prepared(resolved, jobs, rows, drawn, ids, matrix, transform, scaled, points, notes, pairs.among(rows))

@@ -273,7 +273,7 @@ def describe(
     with watch.step("scores", "Scoring the profiles") as report:
         found = score(prepared, clusters.labels, tree, report) if scored else only_counted(clusters.labels)
     names, settings = prepared.matrix.names, prepared.settings
-    spread = feature_spread(prepared.points[:, : len(names)], prepared.matrix.numbers, clusters.labels, names)
+    spread = feature_spread(prepared.scaled_features[:, : len(names)], prepared.matrix.numbers, clusters.labels, names)
     flat = project(prepared.points)
     silhouettes = RowResults(clusters.labels, found.silhouettes.published, found.silhouettes.clustered)
     every = _Every(prepared.row_ids, silhouettes, clusters.probabilities, flat.xy)
@@ -400,6 +400,7 @@ class TreeSettings:
 
     features: tuple[str, ...]
     scaler: str
+    embedding: str
     metric: str
     min_samples: int
     mode: str
@@ -410,15 +411,16 @@ class TreeSettings:
 
 
 def tree_settings(settings: ProfileSettings) -> TreeSettings:
-    """The part of resolved settings that the tree depends on; seed and named runs only where rows are drawn."""
+    """The part of resolved settings that the tree depends on; seed and named runs only where something is drawn."""
     return TreeSettings(
         features=settings.features,
         scaler=settings.scaler,
+        embedding=settings.embedding,
         metric=settings.metric,
         min_samples=settings.min_samples,
         mode=settings.mode,
         sample_rows=settings.sample_rows,
-        seed=settings.seed if settings.sample_rows else 0,
+        seed=settings.seed if settings.sample_rows or settings.embedding != "none" else 0,
         must=settings.must if settings.sample_rows else (),
         must_not=settings.must_not if settings.sample_rows else (),
     )

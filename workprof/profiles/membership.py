@@ -170,7 +170,7 @@ class _Weighed:
     def __init__(self, prepared: Prepared, labels: Ints, weights: Floats, scores: Floats) -> None:
         self.prepared, self.labels, self.weights, self.scores = prepared, labels, weights, scores
         self.features = prepared.matrix.names
-        points = prepared.points[:, : len(self.features)]
+        self.scaled = points = prepared.scaled_features[:, : len(self.features)]
         self.middles = np.array([np.median(points[labels == profile], axis=0) for profile in range(weights.shape[1])])
         self.named = [name for name in NAMING if name in prepared.jobs.columns]
 
@@ -182,7 +182,7 @@ class _Weighed:
         if self.weights.shape[1]:
             nearest = int(self.weights[row].argmax())
             weight = float(self.weights[row, nearest])
-            apart = self.prepared.points[row, : len(self.features)] - self.middles[nearest]
+            apart = self.scaled[row] - self.middles[nearest]
             farthest = int(np.abs(apart).argmax())
             feature, away = self.features[farthest], float(apart[farthest])
         told = {name: self.prepared.jobs[name].iloc[row] for name in self.named}

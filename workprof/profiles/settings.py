@@ -98,6 +98,14 @@ Scaler = Annotated[
         },
     ),
 ]
+Embedding = Annotated[
+    str,
+    Setting(
+        "What distances are taken of.",
+        choices={"none": "the scaled features", "autoencoder": "the middle layer of a network that gives them back"},
+        shown={"none": "None", "autoencoder": "Autoencoder (16-3-16)"},
+    ),
+]
 Metric = Annotated[str, Setting("Distance between runs.", choices=METRICS, shown=METRIC_WORDS, label="Distance")]
 Mode = Annotated[
     str,
@@ -204,6 +212,7 @@ class ProfileSettings:
         tuple[tuple[str, ...], ...],
         Setting(f"Runs that are unlike: no two of them share a profile. {NAMED_RUNS}", label="Runs unlike"),
     ] = ()
+    embedding: Embedding = "none"
 
     def __post_init__(self) -> None:
         if self.min_cluster_size == 1:
