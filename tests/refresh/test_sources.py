@@ -11,6 +11,7 @@ import threading
 import time
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -19,10 +20,11 @@ from tests.formats.one_of_each import FILES
 from tests.refresh.conftest import rows_of
 from tests.refresh.planted import BEGIN, jobs, pods, prometheus, sacct
 from workprof.core.errors import HomeBusy, SettingsError, WorkprofError
+from workprof.profiles.settings import ProfileSettings
 from workprof.sources.refresh import refresh
 from workprof.sources.source import Credentials, Source, seconds_of, secret
 from workprof.store.refreshing import ROWS_AT_ONCE
-from workprof.store.reports import IngestOptions
+from workprof.store.reports import IngestOptions, ProfileNote
 from workprof.store.trace_store import TraceStore
 
 pytestmark = pytest.mark.slow
@@ -138,6 +140,42 @@ with TraceStore(from_environment()) as store:
     store.save_scope("meanwhile", "task_name=align")
     print(json.dumps([rows, list(store.scopes())]))
 """
+
+
+@pytest.mark.parametrize("further", [0, 30])
+def test_names_of_profiles_come_along(bench, tmp_path, further):
+    """Two groups far apart; newer runs stand before all others, and may make the smaller group the larger one."""
+    trace, draw = tmp_path / "runs.csv", np.random.default_rng(1)
+
+    def write(first, small, large):
+        head = "job_name,task_name,start_time_s,duration_s,peak_memory_bytes,cpu_usage_percent"
+        kinds = [("small", 60, 1e9)] * small + [("large", 9000, 90e9)] * large
+        lines = [
+            f"{first}-{n},{kind},{1_700_000_000 - 1000 * first + n},{s * draw.uniform(0.9, 1.1):.3f},"
+            f"{b * draw.uniform(0.9, 1.1):.0f},{s / 100 * draw.uniform(0.9, 1.1):.3f}"
+            for n, (kind, s, b) in enumerate(kinds)
+        ]
+        with trace.open("a") as stream:
+            stream.write("\n".join([] if first else [head]) + ("" if first else "\n") + "\n".join(lines) + "\n")
+
+    write(0, 60, 90)
+    bench.add_source(Source(name="all", kind="files", address=str(trace)))
+    bench.refresh("all")
+    for settings in (ProfileSettings(), ProfileSettings(min_cluster_size=20)):
+        fit = bench.profiles("all", settings)
+        by_task = {card.top_metadata[0].value: card.profile for card in fit.cards if card.profile >= 0}
+        assert {*by_task} == {"small", "large"}
+        for task, profile in by_task.items():
+            bench.set_profile_note("all", settings, ProfileNote(profile, f"our {task} ones", ""))
+    write(1, 10 + further, 2)
+    bench.refresh("all")
+    for settings in (ProfileSettings(), ProfileSettings(min_cluster_size=20)):
+        names = bench.profile_notes("all", settings)
+        cards = bench.profiles.cached("all", settings).result.cards
+        now = {card.profile: card.top_metadata[0].value for card in cards if card.profile >= 0}
+        assert {profile: note.name for profile, note in names.items()} == {
+            profile: f"our {task} ones" for profile, task in now.items()
+        }
 
 
 def test_what_changed_is_there_after_a_refresh(bench, tmp_path):

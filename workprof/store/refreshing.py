@@ -19,7 +19,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
+import numpy as np
 
+from workprof.core.arrays import Ints
 from workprof.core.errors import SettingsError, TraceError
 from workprof.core.records import pack
 from workprof.core.refreshes import Refresh
@@ -120,6 +122,21 @@ def grow(database: Database, own: Database, name: str, incoming: Incoming, begun
         cursor.execute("DROP VIEW grown")
         cursor.execute("DROP TABLE staged")
     return Grown(incoming.database, before.dataset.hash if before is not None else "", result)
+
+
+def moved(own: Database, entry: Entry) -> Ints:
+    """Where runs of before stand in the grown rows: (n, 2) row ids then and now, of those that are known again."""
+    copied = own.home.database.with_name(f"{BEFORE}.duckdb")
+    with own.cursor() as session, _attached(session, copied, BEFORE):
+        there = {str(each[0]) for each in session.execute(f"DESCRIBE {BEFORE}.rows").fetchall()}
+        both = [each.name for each in entry.columns if each.name in there]
+        keys = [each for each in (*IDENTITY, START) if each in both] if "job_name" in both else both
+        same = " AND ".join(f"o.{quoted(each)} IS NOT DISTINCT FROM n.{quoted(each)}" for each in keys)
+        query = (
+            f"SELECT min(o.rowid) was, n.rowid now FROM {entry.relation} n JOIN {BEFORE}.rows o ON {same} GROUP BY 2"
+        )
+        found = session.execute(f"SELECT was, min(now) AS now FROM ({query}) GROUP BY 1").fetchnumpy()
+    return np.column_stack([np.asarray(found[each], dtype=np.int64) for each in ("was", "now")])
 
 
 def take_in(database: Database, name: str, grown: Grown | None, state: object, begun: Refresh) -> Refresh:

@@ -173,6 +173,10 @@ class TraceStore(
         """Make the rows of a source as they will be, in the store that new ones were read into (see `refreshing`)."""
         return refreshing.grow(self._database, own._database, name, incoming, begun)
 
+    def moved(self, dataset: str) -> Ints:
+        """Row ids of runs before and after a refresh (see `refreshing`), in the store where the rows were grown."""
+        return refreshing.moved(self._database, self._entry(dataset))
+
     def take_in(self, name: str, grown: Grown | None, state: object, begun: Refresh) -> Refresh:
         """Put the rows of a source as they will be in the place of its dataset; None = nothing new came.
 

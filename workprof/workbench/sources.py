@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+from dataclasses import replace
+
+import numpy as np
 
 from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.progress import Progress, silent
@@ -11,6 +14,9 @@ from workprof.core.refreshes import Refresh, SourceStatus
 from workprof.core.roles import REFRESH, SOURCE
 from workprof.core.settings import Settings
 from workprof.core.text import near
+from workprof.profiles.fit import ProfileFit
+from workprof.profiles.names import Labelled, successors
+from workprof.profiles.settings import ProfileSettings
 from workprof.sources.fetched import State
 from workprof.sources.refresh import FOLDER, refresh
 from workprof.sources.source import Source
@@ -69,7 +75,32 @@ class SourceQuestions(MemoryQuestions):
             for question in (grown.verdict, grown.over_time, *((grown.changes,) if few else ())):
                 with contextlib.suppress(WorkprofError):  # the page says why it cannot be told
                     question(dataset)
+            with contextlib.suppress(WorkprofError):
+                self._name_again(grown, dataset)
             self._cache.take_all(grown._cache)
+
+    def _name_again(self, grown: SourceQuestions, dataset: str) -> None:
+        """Give profiles of the new rows the names of those that they have become, matched by the runs of both.
+
+        A clustering with names is computed again for that, with the same settings.
+        """
+        name, known = grown.dataset(dataset).name, {one.name: one.hash for one in self.datasets()}
+        before = known.get(name, "")
+        noted = self._store.noted_clusterings(before) if before else set()
+        places = grown._store.moved(dataset) if noted else None
+        for about in self.runs():
+            fit = self._cache.get(about.key, ProfileFit) if about.key in noted else None
+            if fit is None or places is None:
+                continue
+            usual = about.key == self.profiles.key(before)
+            chosen = ProfileSettings() if usual else fit.settings
+            new = grown.profiles(dataset, chosen)
+            _, here, there = np.intersect1d(fit.row_ids, places[:, 0], return_indices=True)
+            became = successors(Labelled(places[there, 1], fit.labels[here]), Labelled(new.row_ids, new.labels))
+            key = grown.profiles.key(dataset, chosen)
+            for note in self._store.notes(about.key):
+                if note.profile in became:
+                    self._store.set_note(key, replace(note, profile=became[note.profile]))
 
     def _source(self, name: str) -> Source:
         known = self._store.sources(Source)
