@@ -4,11 +4,14 @@ import html
 import json
 import re
 
+import pytest
+
 from tests.browser.conftest import PATIENCE_MS
 from tests.command_line import run_here
 from tests.shared_data import CASES, needs_cases
 
 NINE = ("batch-01", "batch-03", "batch-05", "batch-09", "batch-21", "mess-04", "mess-07", "pods-20", "pods-28")
+FEW = ("batch-09", "mess-04")
 REFUSED = "batch-30"
 CHECKS = {
     "batch-01": {"bad cells": 4},
@@ -50,10 +53,11 @@ def begin_of(message):
 
 
 @needs_cases
-def test_ten_dropped_cases_are_shown_as_is_expected_of_them(server, visitors, tmp_path):
+@pytest.mark.parametrize("cases", [FEW, pytest.param(NINE, marks=pytest.mark.soak)], ids=["few", "all"])
+def test_dropped_cases_are_shown_as_is_expected_of_them(server, visitors, tmp_path, cases):
     visitor = visitors(server, width=1440, height=1000)
     page = visitor.open("/data").page
-    for case in NINE:
+    for case in cases:
         told = run_here("ingest", file_of(case), "--json", home=tmp_path / "home").json
         runs, found = runs_of(case), {check["name"]: check["count"] for check in told["checks"]}
         visitor.import_file(file_of(case))

@@ -25,26 +25,25 @@ CUT, NODES = WhatIfSettings(times=0.7), WhatIfSettings(node_bytes=64e9)
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory):
-    """A server over the traces, and what the library says of each: the row of a user and task, and both what-ifs."""
+@pytest.fixture(
+    scope="module", params=[pytest.param(one, marks=[] if one == "sample" else pytest.mark.soak) for one in TRACES]
+)
+def asked(request, tmp_path_factory):
+    """A server over a trace, and what the library says of it: the row of a user and task, and both what-ifs."""
+    if not (path := TRACES[request.param]).is_file():
+        pytest.skip("the real traces are not beside the checkout")
     home = tmp_path_factory.mktemp("questions") / "home"
-    found = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKPROF_HOME", str(home))
         with Workbench(from_environment()) as workbench:
-            for name, path in TRACES.items():
-                if path.is_file():
-                    trace = workbench.ingest([path]).hash
-                    memory = workbench.verdict(trace).memory
-                    row = next(one for one in memory.rows if one.action == LOWER)
-                    words = [
-                        what_if_sentence(workbench.verdict(trace, replace(VerdictSettings(), what_if=asked)))
-                        for asked in (CUT, NODES)
-                    ]
-                    found[name] = (trace, row, *words)
+            trace = workbench.ingest([path]).hash
+            row = next(one for one in workbench.verdict(trace).memory.rows if one.action == LOWER)
+            words = [
+                what_if_sentence(workbench.verdict(trace, replace(VerdictSettings(), what_if=asked)))
+                for asked in (CUT, NODES)
+            ]
     with running_server(home) as running:
-        yield running, found
+        yield running, trace, (row, *words)
 
 
 @dataclass
@@ -75,12 +74,9 @@ class Planner:
         return self.visitor.page.locator("[data-testid=stDataFrame] canvas [role=gridcell]").all_text_contents()
 
 
-@pytest.fixture(params=TRACES)
-def planner(request, asked, visitors):
-    server, found = asked
-    if request.param not in found:
-        pytest.skip("the real traces are not beside the checkout")
-    trace, *told = found[request.param]
+@pytest.fixture
+def planner(asked, visitors):
+    server, trace, told = asked
     return Planner(visitors(server).open(f"/?ds={trace}")), told
 
 

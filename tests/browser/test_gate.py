@@ -71,6 +71,7 @@ def test_an_admin_sees_names_and_who_came_in(chromium, gated):
     context.close()
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("proxy", "status"), [("10.0.0.5", 401), ("127.0.0.1", 200)])
 def test_the_peer_is_who_is_connected_whatever_is_forwarded(tmp_path, proxy, status):
     with Workbench(Settings(home=tmp_path / "home", data=tmp_path)):

@@ -43,6 +43,7 @@ def test_a_running_report_outlives_a_reload_of_the_browser(server, visitors, tmp
     visitor.settle()
 
 
+@pytest.mark.soak
 def test_what_a_link_holds_and_cannot_be_read_leaves_the_address(server, visitors):
     visitor = visitors(server).open("/profiles")
     load_sample(visitor)

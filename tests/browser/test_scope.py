@@ -26,6 +26,7 @@ def server(tmp_path_factory):
         yield running, part
 
 
+@pytest.mark.soak
 def test_a_user_is_chosen_and_goes_along_to_the_next_page(server, visitors):
     running, part = server
     somebody = visitors(running)

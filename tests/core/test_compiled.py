@@ -120,6 +120,7 @@ print(sum(softdtw._njit_softdtw_func_from_distance_matrix.stats.cache_misses.val
 """
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_what_tslearn_compiles_is_kept_for_later_processes(tmp_path):
     first, second = (printed(tmp_path, BARYCENTER, NUMBA_CACHE_DIR=str(tmp_path / "kept")) for _ in range(2))

@@ -226,7 +226,7 @@ def test_it_can_be_renamed_and_removed_and_loaded_again(tmp_path, traces):
     | some.dictionaries(some.sampled_from([*REPORT, "name", "type", "$array", "$float", "x"]), inner, max_size=4),
     max_leaves=8,
 ), column=some.sampled_from(sorted(ODD)))  # fmt: skip
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_whatever_json_stands_there_only_words_come_back(store, document, column):
     with damaged(store, column, json.dumps(document)):
         asked(store)

@@ -112,6 +112,7 @@ def test_estimates_of_a_limited_trace_are_nearer_to_what_jobs_need():
     assert abs(within["all"][1] - 0.9) < abs(within["finished"][1] - 0.9)
 
 
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("split", ["by_job", "by_time"])
 def test_an_evaluation_tests_finished_runs_alone(split):
@@ -127,6 +128,7 @@ def test_an_evaluation_tests_finished_runs_alone(split):
             assert both[0] == pytest.approx(both[1], rel=0.1)
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_runs_that_failed_take_part_where_that_is_chosen(tmp_path):
     """A forecaster learns them as bounds, its classifier does not; finished jobs are compared with finished ones."""

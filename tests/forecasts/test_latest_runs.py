@@ -49,7 +49,8 @@ def test_a_forecaster_learns_the_latest_runs(jobs):
     assert set(hold_out({"jobs": jobs}, ForecasterSettings(FEW)).row_ids) <= set(latest["row_id"])
 
 
-def test_the_latest_runs_are_tested(jobs):
+@pytest.mark.soak
+def test_a_classifier_is_tested_on_the_latest_runs(jobs):
     latest, _ = latest_of(jobs, 1_000)
     scores, wanted = (
         evaluate_classifier({"jobs": table}, settings)
@@ -59,12 +60,16 @@ def test_the_latest_runs_are_tested(jobs):
     assert {split: one.accuracy for split, one in scores.splits.items()} == {
         split: one.accuracy for split, one in wanted.splits.items()
     }
-    settings = EstimateEvaluationSettings(EstimateSettings(n_folds=3, latest_runs=1_000))
+
+
+def test_estimates_are_tested_on_the_latest_runs(jobs):
+    latest, _ = latest_of(jobs, 1_000)
+    settings = EstimateEvaluationSettings(EstimateSettings(n_folds=2, latest_runs=1_000))
     errors, plain = (
         run_evaluation({"jobs": table}, one)
         for table, one in (
             (jobs, settings),
-            (latest, dataclasses.replace(settings, estimates=EstimateSettings(n_folds=3))),
+            (latest, dataclasses.replace(settings, estimates=EstimateSettings(n_folds=2))),
         )
     )
     assert errors.notes == (*plain.notes, NOTE)

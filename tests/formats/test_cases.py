@@ -354,6 +354,7 @@ TABLES = [
 mess-10 pandas breaks a line at the lone CR, before anybody sees it."""
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("case", TABLES)
 def test_a_frame_of_it_gives_what_its_file_gives(case):
     path = file_of(case)

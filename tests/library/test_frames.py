@@ -136,11 +136,12 @@ def test_forecasts_of_a_frame_are_those_of_its_file(sample, sample_files):
     plan = ("plan_mem", "cap_mem_machine_spec")
     measured = [name for name in sample.columns if name not in plan and name.rpartition("_")[2] in MEASURED]
     new = sample.head(40)
-    found = [wp.forecast(kept, given, settings=asked) for given in (new, new.drop(columns=measured), sample.head(40))]
-    same = wp.forecast(sample, new, settings=asked)
-    for one in (*found, same):
-        assert np.array_equal(one.forecasts.profiles.probabilities, found[0].forecasts.profiles.probabilities)
-    assert len(same.to_frame()) == 40
+    of_file, of_frame = (
+        wp.forecast(kept, new, settings=asked),
+        wp.forecast(sample, new.drop(columns=measured), settings=asked),
+    )
+    assert np.array_equal(of_frame.forecasts.profiles.probabilities, of_file.forecasts.profiles.probabilities)
+    assert len(of_frame.to_frame()) == 40
 
 
 def test_columns_add_to_what_a_format_tells(sample, sample_files):

@@ -101,6 +101,7 @@ def test_a_forecast_of_a_frame_with_names_of_ones_own_is_equal(trace, model):
     assert theirs.explain(renamed(new)).to_shap().feature_names[0] in {*names.values(), "job_name"}
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "settings",
     [

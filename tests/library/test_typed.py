@@ -41,6 +41,7 @@ TYPES = (
 )
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_users_script_is_typed(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")

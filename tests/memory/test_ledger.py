@@ -178,6 +178,7 @@ def test_every_number_opens_its_runs(bench, by):
             assert runs.wasted == pytest.approx(lost.requested[0], rel=1e-9)
 
 
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("by", ["user", "task", "week"])
 def test_the_filter_of_a_finding_lists_the_runs_that_it_counts(bench, by):

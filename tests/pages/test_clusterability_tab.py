@@ -1,24 +1,21 @@
 """The re-cut controls, and the tab that asks whether there is anything to cluster, in every state."""
 
 import itertools
-import shutil
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from pages._profiles import form
-from tests.pages.conftest import SAMPLE, problems
+from tests.pages.conftest import problems
 from workprof.answers.help.terms import glossary_of
 from workprof.answers.profiles import recut_sentence
 from workprof.core.question import address_of
-from workprof.core.settings import from_environment
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.names import Labelled, successors
 from workprof.profiles.questions import STABILITY
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import StabilitySettings
-from workprof.workbench import Workbench
 
 TAB = "Cluster tendency"
 STARTS = ("Compute: Hopkins statistic", "Compute: Label baseline (Table II)", "Compute: Stability of the profiles")
@@ -30,24 +27,6 @@ def labels(test):
 
 def words(test):
     return " ".join(str(item.value) for item in (*test.markdown, *test.caption, *test.info, *test.warning))
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory):
-    """A home with the sample and its default profiles; made once, copied for each test."""
-    folder = tmp_path_factory.mktemp("kept") / "home"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKPROF_HOME", str(folder))
-        with Workbench(from_environment()) as workbench:
-            report = workbench.ingest([SAMPLE])
-            workbench.profiles(report.hash)
-    return folder, report
-
-
-@pytest.fixture
-def loaded(home, kept):
-    shutil.copytree(kept[0], home)
-    return kept[1]
 
 
 @pytest.fixture
@@ -103,10 +82,11 @@ def test_an_address_of_the_shell_sets_the_controls_of_its_question(app, loaded):
     assert {name: test.number_input(key=f"profiles_{name}").value for name in controls} == controls
 
 
-@pytest.mark.parametrize("name", ["min_cluster_size", "min_samples", "epsilon"])
-def test_a_field_of_the_form_carries_the_glossary_s_help_whatever_0_means_there(app, loaded, name):
-    assert glossary_of(name)
-    assert glossary_of(name) in app("profiles").number_input(key=f"profiles_{name}").help
+def test_a_field_of_the_form_carries_the_glossary_s_help_whatever_0_means_there(app, loaded):
+    test = app("profiles")
+    for name in ("min_cluster_size", "min_samples", "epsilon"):
+        assert glossary_of(name)
+        assert glossary_of(name) in test.number_input(key=f"profiles_{name}").help
 
 
 def test_a_recut_changes_the_page_and_the_form_without_a_job(app, loaded, house):

@@ -30,6 +30,7 @@ def map_of(app, loaded):
     return opened
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("tab", "name", "value"),
     [
@@ -44,6 +45,7 @@ def test_the_lists_of_the_charts_are_in_the_link(app, loaded, tab, name, value):
     assert test.query_params[name] in (value, [value])
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("tab", "name", "value"), [("Box plots", "profiles_box_order", "size"), ("Metadata", "profiles_map_by", "value")]
 )
@@ -92,7 +94,7 @@ def test_profiles_in_the_link_and_the_last_choice_wins(map_of, house, loaded):
     assert "Nothing is selected." in words(test)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("text", ["x", "l1_2", "l1_2_3_4_nan_inf", "b1_2_3", "r1.5", "p1e400", "~", "l" + "1_" * 5000])
 def test_a_broken_selection_is_told_and_selects_nothing(map_of, text):
     test = map_of(profiles_selected=text)

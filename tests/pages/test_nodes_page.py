@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -10,10 +9,10 @@ import pytest
 from pages._nodes.ranking import after_edits
 from pages._runs.links import parameters_of
 from tests.charts import records_for_nodes as given
+from tests.made_once import keep
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import problems
 from workprof.answers.nodes import price_sentence, score_words
-from workprof.cache import About
 from workprof.charts.nodes.ranking import PRICE_UNIT, UNIT
 from workprof.core.fields import read
 from workprof.core.question import address_of
@@ -23,7 +22,7 @@ from workprof.nodes.allocation import REPLAYED, AllocationSettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.groups import GroupSettings
-from workprof.nodes.questions import DETECT, RANK
+from workprof.nodes.questions import RANK
 from workprof.nodes.ranking import per_price
 from workprof.nodes.selection import RankSettings
 from workprof.workbench import Workbench
@@ -69,11 +68,9 @@ def kept(tmp_path_factory, prepared):
         with Workbench(from_environment()) as workbench:
             once = workbench.ingest([few]).hash
             runs = workbench.ingest([many]).hash
-            key = DETECT.step.key(runs, DegradationSettings(DetectSettings()))
-            about = About(key, DETECT.name, "many", {}, {}, 12.0, "2026-01-01T00:00:00+00:00")
-            workbench._cache.put(key, given.detection(("calm", "small")), about)
-            faithful = DETECT.step.key(runs, DegradationSettings(DetectSettings(mode="faithful")))
-            workbench._cache.put(faithful, given.detection(("calm", "small")), replace(about, key=faithful))
+            for mode in ("default", "faithful"):
+                asked = DegradationSettings(DetectSettings(mode=mode))
+                keep(workbench, workbench.degradation, runs, asked, given.detection(("calm", "small")))
     return folder / "home", runs, once
 
 

@@ -31,6 +31,7 @@ def test_an_empty_home_offers_the_sample(app, page):
     assert "Load sample" in labels(test)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("page", PAGES)
 def test_one_click_loads_the_sample(app, page):
     test = app(page)
@@ -53,6 +54,7 @@ def test_every_tab_of_the_data_page(app, loaded, tab):
     assert problems(app("data", data_tab=tab)) == []
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("tab", VIEWS)
 def test_every_view_of_the_profiles(app, loaded, tab):
     test = app("profiles", profiles_tab=tab)
@@ -73,6 +75,7 @@ FOLDS = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("tab", FOLDS)
 def test_links_of_former_tabs_of_the_profiles_open_their_folds(app, loaded, tab):
     test = app("profiles", profiles_tab=tab)
@@ -106,6 +109,7 @@ def test_profiles_are_used_everywhere_by_a_button_that_says_what_changes(app, lo
     assert "at least 80 runs each" in words(test)
 
 
+@pytest.mark.some(1)
 @needs_shared_data
 @pytest.mark.parametrize("page", PAGES)
 def test_a_real_trace_opens_on_every_page(app, home, page):
@@ -157,8 +161,8 @@ def test_presets_fill_the_form(app, loaded):
 
 
 def test_the_faithful_mode_is_flagged(app, loaded, house):
-    house().workbench.profiles(loaded.hash, ProfileSettings(mode="faithful"))
-    test = app("profiles", profiles_mode="faithful")
+    house().workbench.profiles(loaded.hash, ProfileSettings(mode="faithful", sample_rows=1000))
+    test = app("profiles", profiles_mode="faithful", profiles_sample_rows="1000")
     assert problems(test) == []
     assert "Published definitions" in words(test)
 

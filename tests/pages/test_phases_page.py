@@ -15,6 +15,7 @@ from pages._phases.known import BUTTON
 from pages._runs import links
 from tests.charts import records_for_phases as given
 from tests.charts.records_for_tests import HOSTILE
+from tests.made_once import keep
 from tests.pages import addresses
 from tests.pages.conftest import problems
 from workprof.charts.phases.fingerprints import EVERY
@@ -30,7 +31,6 @@ from workprof.phases.questions import TIMELINE
 from workprof.phases.similarity import MatchSettings
 from workprof.phases.timeline import DetectSettings, OwnBoundaries, TimelineSettings
 from workprof.phases.typical import TypicalSettings
-from workprof.steps import about
 from workprof.workbench import Workbench
 
 VIEWS = ("Timeline", "Fingerprint", "Match", "Library", "Evaluation", "Live")
@@ -397,12 +397,6 @@ def test_a_link_to_a_timeline_has_every_setting(app, runs, house, look, link):
     workbench = house().workbench
     (made,) = (run for run in workbench.stored_runs() if run.step == "phases.timeline")
     assert workbench.run_settings(made.run) == LOOKS[look]
-
-
-def keep(workbench, bound, dataset, settings, record):
-    """Keep a result made by hand, as if it had been asked for."""
-    key = bound.key(dataset, settings)
-    workbench._cache.put(key, record, about(bound.declared.question.step, key, dataset, settings, 1.0))
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import pytest
 
 from tests.charts import records_for_memory, records_for_nodes, records_for_phases
-from tests.made_once import made_once
+from tests.made_once import keep, made_once
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
-from workprof.cache import About
 from workprof.core.settings import from_environment
 from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
 from workprof.forecasts.forecaster import ForecasterSettings
@@ -19,7 +18,6 @@ from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.verdict import VerdictSettings
 from workprof.nodes.detection import DegradationSettings
-from workprof.nodes.questions import DETECT
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.library import faithful_library
 from workprof.phases.matching import MatchRunSettings
@@ -82,9 +80,7 @@ def _tasks(workbench, folder):
 
 def _nodes(workbench, folder):
     runs = workbench.ingest([write(folder / "nodes.jsonl", runs_of(SPEEDS, n_runs=6))]).hash
-    key = DETECT.step.key(runs, DegradationSettings())
-    about = About(key, DETECT.name, "nodes", {}, {}, 12.0, "2026-01-01T00:00:00+00:00")
-    workbench._cache.put(key, records_for_nodes.detection(("calm", "small")), about)
+    keep(workbench, workbench.degradation, runs, DegradationSettings(), records_for_nodes.detection(("calm", "small")))
     return runs
 
 

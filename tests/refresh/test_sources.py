@@ -357,7 +357,7 @@ with Workbench(from_environment()) as bench:
 """
 
 
-@pytest.mark.parametrize("kills", [10])
+@pytest.mark.parametrize("kills", [3, pytest.param(10, marks=pytest.mark.soak)])
 def test_a_refresh_that_is_killed_loses_and_doubles_nothing(bench, tmp_path, kills):
     every, end = pods(9, 3), 6 * 3600
     home = bench.settings.home

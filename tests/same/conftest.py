@@ -13,17 +13,17 @@ import streamlit as st
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.testing.v1 import AppTest
 
-from pages._frame.visit import SAMPLES
 from tests.charts import records_for_memory, records_for_nodes, records_for_phases
+from tests.made_once import keep
 from tests.nodes.planted_nodes import runs_of
-from tests.pages import all_views
+from tests.pages import all_views, toured_home
 from tests.pages.conftest import APP, SAMPLE, problems
 from tests.pages.test_nodes_page import SPEEDS, write
 from tests.same.reading import Printed, seen, unexplained
-from workprof.cache import About
 from workprof.cli.main import app
 from workprof.core.progress import silent
 from workprof.core.settings import from_environment
+from workprof.nodes.detection import DegradationSettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.report.bundle import build_report
 from workprof.workbench import Workbench
@@ -50,15 +50,9 @@ class Home:
         with Workbench(from_environment()) as workbench:
             return ask(workbench)
 
-    def keep(self, dataset, answer, record):
-        """Keep a result that was made by hand: what is shown of it is looked at, not how it is computed."""
-
-        def put(bench):
-            key = answer(bench, self.hashes[dataset]).key
-            about = About(key, key.split(":")[2], dataset, {}, {}, 12.0, "2026-01-01T00:00:00+00:00")
-            bench._cache.put(key, record, about)
-
-        self.library(put)
+    def keep(self, dataset, question, settings, record):
+        """Keep a result of the workbench's question of a name, made by hand."""
+        self.library(lambda bench: keep(bench, getattr(bench, question), self.hashes[dataset], settings, record))
 
     def command(self, *words):
         """Return the JSON that a command prints."""
@@ -163,7 +157,7 @@ def nodes(_empty):
     written = write(_empty.folder / "runs.jsonl", runs_of(SPEEDS, n_runs=6))
     home = _loaded(_empty, runs=written, jobs=_part(_empty.folder / "jobs.parquet", ROWS))
     found = records_for_nodes.detection(("calm", "small"))
-    home.keep("runs", lambda bench, ds: bench.degradation.cached(ds), found)
+    home.keep("runs", "degradation", DegradationSettings(), found)
     return home
 
 
@@ -173,14 +167,16 @@ def phases(_empty):
     records_for_phases.samples().to_csv(_empty.folder / "counters.csv", index=False)
     home = _loaded(_empty, counters=_empty.folder / "counters.csv")
     found = records_for_phases.evaluation()
-    home.keep("counters", lambda bench, ds: bench.evaluate_phases.cached(ds, EvaluationSettings()), found)
+    home.keep("counters", "evaluate_phases", EvaluationSettings(), found)
     return home
 
 
 @pytest.fixture(scope="module")
-def samples(_empty):
-    """A home with the bundled samples by their kind, as the tour has them."""
-    return _loaded(_empty, **{kind: sample.path for kind, sample in SAMPLES.items()})
+def samples(_empty, tmp_path_factory):
+    """A home with the bundled samples by their kind, and what the tour shows of them."""
+    st.cache_resource.clear()
+    _empty.hashes |= toured_home.make(_empty.folder / "home", tmp_path_factory)
+    return _empty
 
 
 def _loaded(home, **files):

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 def evaluated(jobs):
     jobs.library(lambda bench: bench.profiles("jobs", ProfileSettings()))
     asked = EstimateEvaluationSettings()
-    jobs.keep("jobs", lambda bench, ds: bench.estimate_evaluation.cached(ds, asked), evaluation())
+    jobs.keep("jobs", "estimate_evaluation", asked, evaluation())
     return jobs.library(lambda bench: bench.estimate_evaluation("jobs", asked))
 
 

@@ -4,14 +4,9 @@ import time
 
 import pytest
 
-from tests.charts import records_for_classify, records_for_memory
 from tests.same.conftest import PATIENCE_S
 from tests.same.reading import FIGURE, Printed
 from workprof.core.units import format_count, format_share
-from workprof.forecasts.classifier import ClassifierSettings
-from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.verdict import VerdictSettings
-from workprof.profiles.settings import ProfileSettings
 
 pytestmark = pytest.mark.slow
 
@@ -21,35 +16,22 @@ VIEWS = {"memory": ("jobs", {"memory_tab": "Plan"})}
 
 
 @pytest.fixture(scope="module")
-def toured(samples):
-    """The samples with their profiles; what takes minutes is kept as made by hand, since it is looked at only."""
-    jobs = samples.hashes["jobs"]
-    samples.library(lambda bench: bench.profiles(jobs, ProfileSettings()))
-    tested, asked = records_for_classify.evaluation(), ClassifierSettings()
-    samples.keep("jobs", lambda bench, ds: bench.classifier_evaluation.cached(ds, asked), tested)
-    replayed = records_for_memory.replayed()
-    samples.keep("jobs", lambda bench, ds: bench.replay.cached(ds, ReplaySettings()), replayed)
-    samples.library(lambda bench: bench.verdict(jobs, VerdictSettings()))
-    return samples
+def printed(samples):
+    return samples.report("jobs", *SECTIONS)
 
 
-@pytest.fixture(scope="module")
-def printed(toured):
-    return toured.report("jobs", *SECTIONS)
-
-
-def stop(toured, page, act=None):
+def stop(samples, page, act=None):
     """Return what a stop shows, its charts by the names that they have on their pages."""
-    shown = toured.page(page, "jobs", demo="1", act=act)
+    shown = samples.page(page, "jobs", demo="1", act=act)
     return shown, {name.removeprefix(f"tour_{page}_"): traces for name, traces in shown.figures.items()}
 
 
 @pytest.mark.soak
-def test_the_waste_is_that_of_home_and_of_the_commands(toured):
-    shown, charts = stop(toured, "home")
-    over_time = toured.command("memory", "over-time", toured.hashes["jobs"])
-    told = toured.command("memory", "assess", toured.hashes["jobs"])
-    home = toured.page("home", "jobs")
+def test_the_waste_is_that_of_home_and_of_the_commands(samples):
+    shown, charts = stop(samples, "home")
+    over_time = samples.command("memory", "over-time", samples.hashes["jobs"])
+    told = samples.command("memory", "assess", samples.hashes["jobs"])
+    home = samples.page("home", "jobs")
     assert list(charts) == ["home-over-time"]
     assert charts["home-over-time"] == home.figures["home-over-time"]
     assert set(shown.metrics) <= set(home.metrics)
@@ -60,10 +42,10 @@ def test_the_waste_is_that_of_home_and_of_the_commands(toured):
     assert f"yet {above} of the runs exceed theirs." in shown.words
 
 
-def test_the_profiles_are_those_of_the_page(toured):
-    shown, charts = stop(toured, "profiles")
-    told = toured.command("profiles", "fit", toured.hashes["jobs"])
-    page = toured.page("profiles", "jobs", profiles_tab="Map")
+def test_the_profiles_are_those_of_the_page(samples):
+    shown, charts = stop(samples, "profiles")
+    told = samples.command("profiles", "fit", samples.hashes["jobs"])
+    page = samples.page("profiles", "jobs", profiles_tab="Map")
     drawn, whole = places(charts["profile-map"]), places(page.figures["profile-map"])
     assert set(drawn) < set(whole)
     assert all(whole[row] == place for row, place in drawn.items())
@@ -81,9 +63,9 @@ def places(traces):
     }
 
 
-def test_how_well_a_profile_is_predicted_is_the_commands(toured, printed):
-    shown, charts = stop(toured, "classify")
-    told = toured.command("classify", "evaluate", toured.hashes["jobs"])["splits"]
+def test_how_well_a_profile_is_predicted_is_the_commands(samples, printed):
+    shown, charts = stop(samples, "classify")
+    told = samples.command("classify", "evaluate", samples.hashes["jobs"])["splits"]
     assert len(charts) == 1
     assert all(traces in printed.figures("classify")[name] for name, traces in charts.items())
     strict = told["by_group"]
@@ -92,24 +74,24 @@ def test_how_well_a_profile_is_predicted_is_the_commands(toured, printed):
 
 
 @pytest.mark.parametrize("page", VIEWS)
-def test_a_stop_draws_what_its_page_draws(toured, page):
-    shown, charts = stop(toured, page)
+def test_a_stop_draws_what_its_page_draws(samples, page):
+    shown, charts = stop(samples, page)
     dataset, address = VIEWS[page]
-    there = toured.page(page, dataset, **address)
+    there = samples.page(page, dataset, **address)
     assert charts
     assert set(shown.metrics) <= set(there.metrics)
     for name, traces in charts.items():
         assert traces == there.figures[name]
 
 
-def test_the_report_of_the_tour_holds_the_tables_of_the_command(toured, printed):
+def test_the_report_of_the_tour_holds_the_tables_of_the_command(samples, printed):
     def ready(test):
         end = time.monotonic() + PATIENCE_S
         while not test.get("download_button") and time.monotonic() < end:
             time.sleep(0.2)
             test.run()
 
-    shown, _ = stop(toured, "report", act=ready)
+    shown, _ = stop(samples, "report", act=ready)
     (bundle,) = (content for name, content in shown.files.items() if name.endswith(".zip"))
     (page,) = (content for name, content in shown.files.items() if name.endswith(".html"))
     handed = Printed(page.decode(), bundle)
@@ -117,10 +99,10 @@ def test_the_report_of_the_tour_holds_the_tables_of_the_command(toured, printed)
         assert handed.figures(section) == printed.figures(section)
         assert handed.metrics(section) == printed.metrics(section)
         assert handed.csv(section) == printed.csv(section)
-    found = toured.command("memory", "plan", toured.hashes["jobs"])
+    found = samples.command("memory", "plan", samples.hashes["jobs"])
     assert shown.metric("Kills") == [f"{found['recommended']['failures']:,}"]
     assert "What this cannot promise" in shown.words
-    target = toured.folder / "report.html"
-    told = toured.command("report", toured.hashes["jobs"], "--sections", ",".join(SECTIONS), "-o", target)
+    target = samples.folder / "report.html"
+    told = samples.command("report", samples.hashes["jobs"], "--sections", ",".join(SECTIONS), "-o", target)
     assert {one["name"] for one in told["sections"]} >= set(SECTIONS)
     assert FIGURE.findall(target.read_text()) == FIGURE.findall(page.decode())

@@ -8,17 +8,13 @@ import json
 import pandas as pd
 import pytest
 
-from tests.charts import records_for_classify, records_for_memory
 from tests.same.reading import same_metrics
 from workprof.answers.home import deeds
 from workprof.answers.tasks import shown as last_part
 from workprof.answers.verdict import action_words, sentence
 from workprof.cli.main import app
 from workprof.core.units import format_share, gb_h
-from workprof.forecasts.classifier import ClassifierSettings
-from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.verdict import VerdictSettings
-from workprof.profiles.settings import ProfileSettings
 
 pytestmark = pytest.mark.slow
 
@@ -136,16 +132,7 @@ def test_the_findings_of_the_ledger_are_rows_of_the_plan(tasks):
 
 @pytest.mark.soak
 def test_the_tour_says_the_same(samples):
-    jobs = samples.hashes["jobs"]
-    samples.library(lambda bench: bench.profiles(jobs, ProfileSettings()))
-    samples.keep(
-        "jobs",
-        lambda bench, ds: bench.classifier_evaluation.cached(ds, ClassifierSettings()),
-        records_for_classify.evaluation(),
-    )
-    samples.keep("jobs", lambda bench, ds: bench.replay.cached(ds, ReplaySettings()), records_for_memory.replayed())
-    samples.library(lambda bench: bench.verdict(jobs, VerdictSettings()))
-    told = samples.command("memory", "plan", jobs)
+    told = samples.command("memory", "plan", samples.hashes["jobs"])
     stop = samples.page("memory", "jobs", demo="1")
     home = samples.page("home", "jobs")
     assert {label: stop.metric(label)[0] for label in FIGURES} == told_figures(told)

@@ -211,16 +211,16 @@ COMMANDS = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("json", ["", " --json"])
-def test_no_command_and_no_file_of_a_viewer_holds_a_name(home, tmp_path, json):
-    said = ""
+def test_no_command_and_no_file_of_a_viewer_holds_a_name(home, tmp_path):
+    said = ["", ""]
     for line in COMMANDS:
-        words = line.replace("FOLDER", str(tmp_path)).split() + json.split()
-        ended = run_here(*words, home=home, **VIEWER)
-        assert ended.status == 0 or line in ("audit", "user") or "nobody" in line, ended.err
-        assert found(ended.out + ended.err) == [], line
-        said += ended.out
-    assert "user-" in said
+        words = line.replace("FOLDER", str(tmp_path)).split()
+        for way, more in enumerate(([], ["--json"])):
+            ended = run_here(*words, *more, home=home, **VIEWER)
+            assert ended.status == 0 or line in ("audit", "user") or "nobody" in line, ended.err
+            assert found(ended.out + ended.err) == [], line
+            said[way] += ended.out
+    assert all("user-" in one for one in said)
     for path in [one for one in tmp_path.iterdir() if one.is_file()]:
         assert found(path.read_bytes()) == [], path.name
     table = pq.read_table(tmp_path / "out.parquet").to_pandas()

@@ -86,6 +86,7 @@ def test_the_screen(store, write):
     assert checks["values cut off"] == cut > 0
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", ['"a" b', '"a', 'a"', '""', '"a" "b"'])
 def test_sacct_quotes_nothing(store, write, name):
     """A quote in a job's name is a character as any other, wherever it stands."""
