@@ -7,7 +7,7 @@ from tests.pages.conftest import problems
 from tests.pages.test_import import finish, upload
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", FILES)
 def test_a_dropped_file_loads(app, house, kind):
     dropped = FILES[kind]

@@ -204,6 +204,7 @@ def test_before_a_test_there_is_an_estimate_and_nothing_runs(app, part, house):
     assert house().workbench.jobs() == ()
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("measure", MEASURES)
 def test_every_measure_of_a_finished_test(app, part, measure):
     test = app("durations", **TESTED, durations_measure=measure)

@@ -212,6 +212,7 @@ RESET = {
 }
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", RESET)
 def test_reset_sets_every_control_back_and_leaves_dataset_and_view(page, name):
     tab, given = RESET[name]

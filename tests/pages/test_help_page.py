@@ -43,6 +43,7 @@ def words(test):
     return " ".join(str(item.value) for item in told).replace("\\", "")
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_opens_with_and_without_data(app, view):
     test = app("help", help_tab=view)

@@ -85,6 +85,7 @@ def test_a_page_opens_whatever_its_link_says_and_tells_what_it_dropped(app, hash
         assert {name for name in bound - kept - empty if f"`{name}` in the link could not be read" not in told} == set()
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("value", VALUES)
 def test_a_dataset_that_there_is_not(app, hashes, value):
     test = app("profiles", ds=value)

@@ -13,6 +13,7 @@ def cell(house, tmp_path):
     return house().workbench.ingest([path])
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", ["home", "data", "memory", "profiles", "durations", "report"])
 def test_it_stands_above_every_page(app, cell, page):
     test = app(page, ds=cell.hash)

@@ -117,6 +117,7 @@ def test_a_table_without_memory_names_what_is_missing(app, other):
     assert "Upload" in labels(test)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("tab", VIEWS)
 def test_every_view_opens_and_every_chart_has_its_words(page, tab):
     test = page(tab)

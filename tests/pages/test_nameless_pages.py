@@ -6,23 +6,29 @@ import pytest
 
 from tests.pages.conftest import problems
 from tests.pages.test_readonly_pages import PAGES
-from tests.store.test_pseudonyms import NAMES, filled, found  # noqa: F401  a fixture
+from tests.store.test_pseudonyms import NAMES, VIEWER, filled, found  # noqa: F401  a fixture
 from workprof.core.roles import Role
 from workprof.core.settings import from_environment
 from workprof.store.pseudonyms import Pseudonyms
 from workprof.workbench import Workbench
 
 
-@pytest.fixture
-def nameless(app, home, filled, monkeypatch):  # noqa: F811
-    shutil.copytree(filled, home)
-    monkeypatch.setenv("WORKPROF_ROLE", "viewer")
-    monkeypatch.setenv("WORKPROF_PSEUDONYMS", "1")
-    monkeypatch.setenv("WORKPROF_AHEAD", "60")
-    with Workbench(from_environment()) as bench:
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory, filled):  # noqa: F811
+    folder = tmp_path_factory.mktemp("nameless") / "home"
+    shutil.copytree(filled, folder)
+    with Workbench(from_environment({"WORKPROF_HOME": str(folder), **VIEWER})) as bench:
         assert bench.settings.role is Role.VIEWER
         bench.verdict("runs")
         bench.profiles("runs")
+    return folder
+
+
+@pytest.fixture
+def nameless(app, home, answered, monkeypatch):
+    shutil.copytree(answered, home)
+    for name, value in (VIEWER | {"WORKPROF_AHEAD": "60"}).items():
+        monkeypatch.setenv(name, value)
     return app
 
 

@@ -1,4 +1,7 @@
-"""No page or tab opens with a lone button: each has a chart or a table of results, which starts by itself."""
+"""No page or tab opens with a lone button: each has a chart or a table of results, which starts by itself.
+
+Its words are looked at, too: no banned one, no raw name, no long sentence.
+"""
 
 import time
 
@@ -10,6 +13,7 @@ from pages._frame import visit
 from tests.pages import whole_home
 from tests.pages.all_views import views
 from tests.pages.conftest import APP, PATIENCE_S, problems
+from tests.pages.test_shown_words import assert_plain
 
 NO_RESULTS = {
     "nodes Transfer": "compares reports in a folder, not the dataset",
@@ -68,3 +72,4 @@ def test_each_view_opens_with_a_chart_or_a_table(whole, name):
         test.run()
     assert problems(test) == []
     assert results(test), [button.label for button in test.button]
+    assert_plain(test)

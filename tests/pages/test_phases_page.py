@@ -101,6 +101,7 @@ def test_a_job_trace_is_not_offered_here(app, loaded):
     assert "counters by the second" in words(test)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("tab", VIEWS)
 def test_every_view_opens_and_says_its_part(page, tab):
     test = page(tab, **PUBLISHED, **SPLITS)
@@ -384,6 +385,7 @@ LOOKS = {
 }
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("link", ["of the page", "of a shell"])
 def test_a_link_to_a_timeline_has_every_setting(app, runs, house, look, link):

@@ -34,6 +34,7 @@ def test_the_bar_says_what_is_shown_and_leads_back_to_all_runs(app, loaded):
     assert "of 15,000 runs" not in captions(test)
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize(
     "page", ["home", *(one.name for members in MENU.values() for one in members if one.name != "help")]
 )

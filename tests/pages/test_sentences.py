@@ -1,25 +1,9 @@
-"""No sentence of a default view, of a shell's answer or of a report has more words than a reader takes in at once."""
+"""No sentence of a shell's answer has more words than a reader takes in at once; pages: `test_nothing_empty`."""
 
 import pytest
 
 from tests.golden.answers import KEPT
-from tests.pages import addresses
-from tests.pages.test_shown_words import texts
 from tests.sentences import long_ones, n_words, sentences
-
-PAGES = (
-    *("home", "data", "profiles", "classify", "durations", "memory", "nodes", "phases", "sweep", "runs", "report"),
-    "help",
-)
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_no_sentence_of_a_default_view_is_long(app, loaded, page):
-    test = app(page)
-    assert not test.exception
-    found = [text for node in addresses.everything(test) for text in texts(node)]
-    assert sum(map(len, map(sentences, found))) > 5
-    assert long_ones(found) == []
 
 
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*.txt")), ids=lambda path: path.stem)

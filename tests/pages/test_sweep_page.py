@@ -73,6 +73,7 @@ def test_the_paper_preset_is_estimated_with_both_algorithms(sweep, swept):
     assert "112 settings on 15,000 runs, OPTICS on 4,000 of them" in words(test)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("tab", TABS)
 def test_every_view_of_a_finished_sweep(sweep, swept, tab):
     test = sweep(sweep_tab=tab)

@@ -177,7 +177,7 @@ def told(report):
     return [check for check in report.checks if check.level != "info" and check.name != "memory is an average"]
 
 
-@pytest.mark.some(20)
+@pytest.mark.some(6)
 @pytest.mark.parametrize("seed", range(400))
 def test_sound_traces_are_read_as_they_stand_and_nothing_is_told(store, tmp_path, seed):
     rows, kind = true_rows(random.Random(seed)), FORMATS[seed % len(FORMATS)]
@@ -186,7 +186,7 @@ def test_sound_traces_are_read_as_they_stand_and_nothing_is_told(store, tmp_path
     assert not told(sound)
 
 
-@pytest.mark.some(100)
+@pytest.mark.some(25)
 @pytest.mark.parametrize("seed", range(2000))
 def test_no_fault_changes_a_total_in_silence(store, tmp_path, seed):
     rng = random.Random(seed)

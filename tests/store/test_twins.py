@@ -93,6 +93,7 @@ def run_of(store, report):
     return frame.loc[AT].to_dict()
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
 @pytest.mark.parametrize("kind", MADE)
 def test_without_a_fault_all_is_right(store, write, kind, ends):

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from workprof.core.causes import LOWER_BOUND
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
-from workprof.forecasts.durations import PROFILE
 from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, Forecasts, part_of, train_forecaster
-from workprof.profiles.fit import ProfileFit, fit_profiles
+from workprof.profiles.fit import ProfileFit, fit_profiles, labelled
 from workprof.profiles.names import shown_names
 
 if TYPE_CHECKING:
@@ -54,6 +53,4 @@ def learn_jobs(
     finished = train[train["finished"].to_numpy(dtype=bool)].drop(columns=["finished", LOWER_BOUND])
     jobs = {"jobs": finished.reset_index(drop=True)}
     fit = fit_profiles(jobs, settings.classifier.profiles, part_of(progress, 0.0, FIT_SHARE))
-    labels = dict(zip(fit.row_ids.tolist(), fit.labels.tolist(), strict=True))
-    learned = train.assign(**{PROFILE: train["row_id"].map(labels)})
-    return fit, train_forecaster({"jobs": learned}, settings, part_of(progress, FIT_SHARE, 1.0))
+    return fit, train_forecaster({"jobs": labelled(train, fit)}, settings, part_of(progress, FIT_SHARE, 1.0))

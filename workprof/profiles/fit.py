@@ -311,6 +311,13 @@ def describe(
     )
 
 
+def labelled(jobs: pd.DataFrame, fit: ProfileFit, column: str = "profile") -> pd.DataFrame:
+    """The runs with the profile of each, NaN where the clustering did not see it."""
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    return jobs.assign(**{column: jobs["row_id"].map(pd.Series(fit.labels, index=fit.row_ids))})
+
+
 @dataclass(frozen=True)
 class _Every:
     """What a clustering says of every row that has a profile, or is an outlier."""

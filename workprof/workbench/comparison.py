@@ -10,14 +10,16 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.scope import split
 from workprof.memory.advice import VERDICT, verdict_table
+from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.comparison import Comparison, Side, durations_of, parts_of
 from workprof.memory.ledger import Ledger, ledger_of
 from workprof.memory.ledger_settings import PROFILE, LedgerSettings
 from workprof.memory.questions import LEDGER
+from workprof.profiles.fit import labelled
 from workprof.profiles.names import name_of
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
-from workprof.workbench.memory import MemoryQuestions, labelled
+from workprof.workbench.memory import MemoryQuestions
 
 
 class ComparisonQuestions(MemoryQuestions):
@@ -53,7 +55,7 @@ class ComparisonQuestions(MemoryQuestions):
             settings = LedgerSettings(by=PROFILE)
             jobs = self.frames_of(entry, LEDGER.columns(settings), every=True)()["jobs"]
             whole_rows = self._store.whole_rows(entry.hash)[jobs["row_id"].to_numpy(dtype=np.int64)]
-            jobs = labelled(jobs.assign(row_id=whole_rows), fit)
+            jobs = labelled(jobs.assign(row_id=whole_rows), fit, PROFILE_COLUMN)
             return ledger_of({"jobs": jobs, VERDICT: verdict_table(self.verdict(entry.hash))}, settings)
 
         first, second = map(ledger, entries)

@@ -42,6 +42,7 @@ from workprof.forecasts.predictions import NO_PROFILE
 from workprof.forecasts.splits import SPLITS
 from workprof.formats import rules_of
 from workprof.formats.new_jobs import CHUNK_ROWS, NewJobs, named_jobs, read_new_jobs
+from workprof.profiles.fit import labelled
 from workprof.profiles.settings import ProfileSettings
 from workprof.steps import about
 from workprof.store.reports import Dataset
@@ -100,10 +101,7 @@ def with_profiles(
                 if needed:
                     raise
         jobs = jobs_read()
-        if result is None:
-            return {"jobs": jobs}
-        labels = pd.Series(result.labels, index=result.row_ids)
-        return {"jobs": jobs.assign(**{PROFILE: jobs["row_id"].map(labels)})}
+        return {"jobs": jobs if result is None else labelled(jobs, result)}
 
     return read
 

@@ -41,7 +41,7 @@ from workprof.memory.schedule import ScheduleSettings
 from workprof.memory.size_lists import SizeList, bin_sizes, policy_sizes
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.memory.verdict import Verdict, VerdictSettings
-from workprof.profiles.fit import ProfileFit
+from workprof.profiles.fit import labelled
 from workprof.profiles.names import name_of
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.frames import Drawn
@@ -57,7 +57,7 @@ def _with_profiles(
 
     def read() -> Mapping[str, pd.DataFrame]:
         jobs = bench.frames_of(entry, questions.BINS.columns(settings.bins))()["jobs"]
-        return {"jobs": labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
+        return {"jobs": labelled(jobs, bench.profiles(entry.hash, fit, progress or silent), PROFILE_COLUMN)}
 
     return read
 
@@ -106,7 +106,9 @@ def _with_rows(
 
     def read() -> Mapping[str, pd.DataFrame]:
         jobs = bench.frames_of(entry, questions.LEDGER.columns(settings), every=True)()["jobs"]
-        return {"jobs": jobs if fit is None else labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
+        if fit is None:
+            return {"jobs": jobs}
+        return {"jobs": labelled(jobs, bench.profiles(entry.hash, fit, progress or silent), PROFILE_COLUMN)}
 
     return read
 
@@ -139,12 +141,6 @@ def _whole(bench: Any, entry: Dataset, columns: Sequence[str] | None) -> Frames:
 
 def _every_run_of(question: Question[Any, Any]) -> Callable[..., Frames]:
     return lambda bench, entry, settings, *_: _whole(bench, entry, question.columns(settings))
-
-
-def labelled(jobs: pd.DataFrame, result: ProfileFit) -> pd.DataFrame:
-    """Runs with their profiles, NaN where a run was not clustered."""
-    labels = pd.Series(result.labels, index=result.row_ids)
-    return jobs.assign(**{PROFILE_COLUMN: jobs["row_id"].map(labels)})
 
 
 def _earlier_by_hash(bench: Any, entry: Dataset, settings: ReplaySettings) -> ReplaySettings:

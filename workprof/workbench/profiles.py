@@ -18,7 +18,7 @@ from workprof.formats import plain_rules_of
 from workprof.formats.declare import PLAIN
 from workprof.profiles import questions
 from workprof.profiles.baseline import BaselineSettings
-from workprof.profiles.fit import ProfileFit, recut, tree_settings
+from workprof.profiles.fit import ProfileFit, labelled, recut, tree_settings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.membership import MembershipSettings
 from workprof.profiles.names import OUTLIERS, UNCLUSTERED, Labelled, shown_names, successors
@@ -33,7 +33,7 @@ from workprof.profiles.settings import (
     settled,
     with_sample,
 )
-from workprof.profiles.stability import PROFILE, StabilitySettings
+from workprof.profiles.stability import StabilitySettings
 from workprof.profiles.tree import SpanningTree
 from workprof.steps import about
 from workprof.store.parquet_bounds import refuse_promises
@@ -113,7 +113,8 @@ def _beside_labels(
 
     def read() -> Mapping[str, pd.DataFrame]:
         result = bench.profiles(entry.hash, fit, progress or silent) if fit is not None else None
-        return _labelled(bench.frames_of(entry, questions.BASELINE.columns(settings))(), result)
+        frames: Mapping[str, pd.DataFrame] = bench.frames_of(entry, questions.BASELINE.columns(settings))()
+        return frames if result is None else {"jobs": labelled(frames["jobs"], result)}
 
     return read
 
@@ -125,17 +126,10 @@ def _with_cached_profiles(
 
     def read() -> Mapping[str, pd.DataFrame]:
         result = bench.profiles.cached(entry.hash, settings.fit).result
-        return _labelled(bench.frames_of(entry, questions.STABILITY.columns(settings))(), result)
+        frames: Mapping[str, pd.DataFrame] = bench.frames_of(entry, questions.STABILITY.columns(settings))()
+        return frames if result is None else {"jobs": labelled(frames["jobs"], result)}
 
     return read
-
-
-def _labelled(frames: Mapping[str, pd.DataFrame], fit: ProfileFit | None) -> Mapping[str, pd.DataFrame]:
-    """The jobs with the profile of each row, NaN where the clustering did not see it."""
-    if fit is None:
-        return frames
-    labels = pd.Series(fit.labels, index=fit.row_ids, dtype=float)
-    return {"jobs": frames["jobs"].assign(**{PROFILE: frames["jobs"]["row_id"].map(labels)})}
 
 
 class ProfileQuestions(DatasetQuestions):

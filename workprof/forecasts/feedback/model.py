@@ -24,7 +24,7 @@ from workprof.forecasts.feedback.windows import ProfileReference, sketch
 from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, part_of, train_forecaster
 from workprof.forecasts.weighted_samples import Units, effective_size
 from workprof.profiles.features import draw_rows, prepare
-from workprof.profiles.fit import ProfileFit, fit_profiles
+from workprof.profiles.fit import ProfileFit, fit_profiles, labelled
 from workprof.profiles.names import OUTLIERS
 from workprof.profiles.scores import acquires
 from workprof.profiles.silhouettes import exact_silhouettes
@@ -193,10 +193,9 @@ def refit(frames: Mapping[str, pd.DataFrame], settings: RefitSettings, progress:
     """Everything made anew from `frames["jobs"]`; raises as `fit_profiles` and `train_forecaster`."""
     jobs, learned = frames["jobs"], settings.forecaster
     profiles = fit_profiles(frames, learned.classifier.profiles, part_of(progress, 0.0, FIT_SHARE))
-    labels = dict(zip(profiles.row_ids.tolist(), profiles.labels.tolist(), strict=True))
-    labelled = {"jobs": jobs.assign(profile=jobs["row_id"].map(labels))}
-    forecaster = train_forecaster(labelled, learned, part_of(progress, FIT_SHARE, FORECASTER_SHARE))
-    model = build_feedback_model(labelled, learned, part_of(progress, FORECASTER_SHARE, 1.0))
+    with_profiles = {"jobs": labelled(jobs, profiles)}
+    forecaster = train_forecaster(with_profiles, learned, part_of(progress, FIT_SHARE, FORECASTER_SHARE))
+    model = build_feedback_model(with_profiles, learned, part_of(progress, FORECASTER_SHARE, 1.0))
     added = int((jobs["row_id"].to_numpy() < 0).sum())
     return Refit(profiles, forecaster, model, added, profiles.seconds + forecaster.seconds + model.seconds)
 
