@@ -140,7 +140,6 @@ def test_parquet_of_profiles(sample, home, workprof, tmp_path):
     assert sum(len(pd.read_parquet(one)) for one in (tmp_path / "runs").glob("*.parquet")) == 3000
 
 
-@pytest.mark.soak
 def test_a_campaign_that_was_killed_goes_on_and_runs_nothing_twice(tmp_path):
     plan, ledger = written(tmp_path, repeats=2, at_once=2, pause=0.5)
     kill_when(plan, tmp_path / "home", 2)
