@@ -143,7 +143,7 @@ def test_the_watch_sees_a_pickle(watched, mark):
     watched.clear()
 
 
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.soak)])
 def test_no_upload_is_executed(watched, mark, tmp_path, every):
     watched.clear()
     with TraceStore(Settings(home=tmp_path / "home", data=tmp_path, memory_limit_bytes=GIB)) as store:

@@ -312,6 +312,7 @@ MUST = {
 JOBS = [case for case in EXPECTED if case not in (TELEMETRY, REFUSED)]
 
 
+@pytest.mark.some(10)
 @pytest.mark.parametrize("case", JOBS)
 def test_the_library_reads_the_rows_that_the_command_loads(loaded, case):
     theirs = loaded(case).frame

@@ -73,7 +73,7 @@ def number(text):
     return value if math.isfinite(value) else math.nan
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(mutated(CSV).map(lambda text: text.translate(PLAIN)))
 def test_every_line_of_a_csv_is_a_row_or_refused_and_no_value_changes(store, text):
     report = loaded_or_refused(store, "jobs.csv", text.encode())
@@ -115,7 +115,7 @@ def test_a_changed_text_is_loaded_or_refused(store, name, data):
     loaded_or_refused(store, name, data.draw(mutated(TEXTS[name])).encode())
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(mutated(JSON_LINES).filter(lambda text: "\r" not in text))
 def test_every_line_of_json_is_a_row_or_refused(store, text):
     report = loaded_or_refused(store, "lines.jsonl", text.encode(), IngestOptions(format="generic"))
@@ -156,13 +156,13 @@ def test_a_packed_file_is_loaded_whole(store, name):
 
 
 @pytest.mark.parametrize("name", PACKED)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_changed_bytes_are_loaded_or_refused(store, name, data):
     loaded_or_refused(store, name, data.draw(mutated_bytes(PACKED[name])))
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.one_of(st.binary(max_size=200), st.text(max_size=200).map(lambda text: text.encode("utf-8", "ignore"))))
 def test_any_bytes_are_loaded_or_refused(store, content):
     loaded_or_refused(store, "any.csv", content)
@@ -199,13 +199,13 @@ OPTIONS = st.builds(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(OPTIONS)
 def test_any_options_load_or_are_refused(store, options):
     loaded_or_refused(store, "options.csv", CSV.encode(), options)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     st.lists(
         st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=12),

@@ -30,6 +30,7 @@ READS = {
 }
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("name", READS)
 def test_a_frame_of_a_format_has_the_rows_of_its_file(name, tmp_path):
     dropped = FILES[name]

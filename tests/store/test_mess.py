@@ -57,6 +57,7 @@ OPEN = ["infinity", "-infinity", "Infinity", "epoch", "9999-12-31 00:00:00", "99
 OPEN += ["0001-01-01 00:00:00", "0000-00-00 00:00:00", "0001-01-01T00:00:00Z"]
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("word", OPEN)
 @pytest.mark.parametrize("late", [False, True])
 def test_an_end_that_never_comes_is_a_run_that_goes_on(store, write, word, late):

@@ -37,6 +37,7 @@ def expanding(path, groups):
     return path
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("rows", [25, 120])
 def test_a_small_file_of_many_rows_is_refused_before_it_is_read(store, tmp_path, rows):
     path = expanding(tmp_path / "bomb.parquet", rows)
@@ -90,7 +91,7 @@ def test_a_limit_that_is_none_is_refused(value):
     assert from_environment({"WORKPROF_EXPANSION_LIMIT": "500"}).expansion_limit == 500
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("promised", [900, 1001, 4000, 8000])
 def test_a_footer_that_lies_is_refused(store, tmp_path, promised):
     honest = tmp_path / "honest.parquet"

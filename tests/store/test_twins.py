@@ -103,6 +103,7 @@ def test_without_a_fault_all_is_right(store, write, kind, ends):
     assert run_of(store, report) == SOUND
 
 
+@pytest.mark.some(34)
 @pytest.mark.parametrize(
     ("kind", "over", "differs", "check"),
     [
