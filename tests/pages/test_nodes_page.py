@@ -68,7 +68,7 @@ def kept(tmp_path_factory, prepared):
         with Workbench(from_environment()) as workbench:
             once = workbench.ingest([few]).hash
             runs = workbench.ingest([many]).hash
-            for mode in ("default", "faithful"):
+            for mode in ("corrected", "faithful"):
                 asked = DegradationSettings(DetectSettings(mode=mode))
                 keep(workbench, workbench.degradation, runs, asked, given.detection(("calm", "small")))
     return folder / "home", runs, once

@@ -255,8 +255,8 @@ def _own_waits(result: Schedule) -> Iterator[str]:
     against = own or result.outcomes[0]
     nodes = counted(against.nodes, "node")
     yield (
-        f"In the trace 95 % of the runs waited at most {format_duration(trace.p95_s)}; replayed on "
-        f"{nodes} {format_duration(against.waits.p95_s)}{'' if own else ' (the trace does not name its own)'}."
+        f"In the trace 95 % of the runs waited at most {format_duration(trace.p95_s)}, replayed on "
+        f"{nodes} {format_duration(against.waits.p95_s)}.{'' if own else ' The trace does not name its own nodes.'}"
     )
     low, high = sorted((trace.p95_s, against.waits.p95_s))
     if high > max(result.settings.most_wait_min * MINUTE_S, ALIKE * low):
