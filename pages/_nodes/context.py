@@ -10,7 +10,7 @@ from pages._frame import datasets, link
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._memory import scope
-from pages._parts import forms, tabs
+from pages._parts import clusterings, forms, tabs
 from pages._parts.controls import choice
 from workprof.core.question import QUESTION_KEY, Question
 from workprof.core.words import markdown_text
@@ -22,7 +22,7 @@ from workprof.workbench import JOBS, Workbench
 
 ALLOCATION = "nodes_allocation"
 """Fold of the view of groups, open where a link is about it."""
-TAB, PRICES, PROFILE = "nodes_tab", "nodes_prices", "nodes_profile"
+TAB, PRICES, PROFILE, CLUSTERING = "nodes_tab", "nodes_prices", "nodes_profile", "nodes_clustering"
 WEIGHTS, OF_JOBS, OWN = "nodes_weights", "of the jobs", "own"
 FORMER_ADVICE = "For a profile"
 LONGEST_NOTE = 400
@@ -81,6 +81,12 @@ def job_traces(workbench: Workbench) -> list[Dataset]:
         (one for one in workbench.datasets() if one.kind == JOBS),
         key=lambda one: (profiles.cached(one.hash, ProfileSettings()).result is None, one.hash != looked_at),
     )
+
+
+def clustering(context: PageContext, trace: str) -> tuple[str, tuple[str, ...]]:
+    """Show the clusterings of a trace; return the chosen one's key and the names of its profiles, () = none."""
+    chosen = clusterings.clustering(context.visit, context.workbench.dataset(trace), CLUSTERING)
+    return context.workbench.profiles.key(trace, chosen), context.workbench.profile_names(trace, chosen)
 
 
 def other_dataset(question: Question[Any, Any], path: str, known: Iterable[Dataset], first: str = "") -> str:

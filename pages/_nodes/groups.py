@@ -1,10 +1,12 @@
 """Groups of nodes that are alike, with how sure they are."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from pages._frame import header
 from pages._nodes import degradation
-from pages._nodes.context import ALLOCATION, PageContext, job_traces, notes, other_dataset
+from pages._nodes.context import ALLOCATION, PageContext, clustering, job_traces, notes, other_dataset
 from pages._parts import figures, forms, tables
 from workprof.answers.node_groups import allocation_sentence, groups_figures, groups_sentence, groups_table, kinds_table
 from workprof.charts.nodes.groups import silhouette_bars
@@ -62,12 +64,12 @@ def _allocation(context: PageContext, grouped: Groups) -> None:
     first = st.container()
     given = {"jobs": other_dataset(ALLOCATE, "jobs", traces), **forms.within("grouping", grouped.settings)}
     settings = forms.settings(context.visit, context.dataset, ALLOCATE, ("by", "places"), given)
-    names = context.workbench.profile_names(settings.jobs) if settings.by == PROFILE else ()
+    key, names = clustering(context, settings.jobs) if settings.by == PROFILE else ("", ())
     if settings.by == PROFILE and not names[:-1]:
         st.caption("Find the profiles of this trace on the Profiles page, or choose task names as kinds of jobs.")
         return
     with st.spinner("Placing the kinds of jobs…", show_time=True):
-        result = context.workbench.node_allocation(context.dataset.hash, settings)
+        result = context.workbench.node_allocation(context.dataset.hash, replace(settings, clustering=key))
     table = kinds_table(result, names)
     with first:
         st.markdown(f"**{markdown_text(allocation_sentence(result), 600)}**")

@@ -19,6 +19,7 @@ from pages._nodes.context import (
     TAB,
     WEIGHTS,
     PageContext,
+    clustering,
     job_traces,
     notes,
     other_dataset,
@@ -65,6 +66,7 @@ class Work:
     trace: str = ""  # hash of the dataset of its runs; '' = work of any kind
     profile: int = -1  # of that dataset
     name: str = ""  # of the profile
+    clustering: str = ""  # key of the clustering that the profile is of
     own_weights: bool = False  # whether the weights of the settings count, not those that the runs propose
 
 
@@ -96,7 +98,8 @@ def _work(context: PageContext) -> Work:
         return Work()
     chosen = st.container()
     trace = other_dataset(ADVICE, "jobs", traces)
-    names = context.workbench.profile_names(trace)[:-1]
+    key, named = clustering(context, trace)
+    names = named[:-1]
     if not names:
         st.caption("Find the profiles of this trace on the Profiles page to rank nodes for each of them.")
         return Work()
@@ -109,7 +112,7 @@ def _work(context: PageContext) -> Work:
     meaning = "By what the runs of the profile use, or those under More settings."
     words = {OF_JOBS: "By use", OWN: "My own"}
     own = choice("Weights", WEIGHTS, (OF_JOBS, OWN), meaning, shown=words) == OWN
-    return Work(trace, int(profile), shown[profile], own)
+    return Work(trace, int(profile), shown[profile], key, own)
 
 
 def _compared_by() -> str:
@@ -120,7 +123,7 @@ def _compared_by() -> str:
 def _advice(context: PageContext, work: Work, settings: RankSettings) -> Advice:
     weighted = replace(settings, weights=settings.shares if work.own_weights else {})
     return context.workbench.node_advice(
-        context.dataset.hash, AdviceSettings(work.trace, work.profile, ranking=weighted)
+        context.dataset.hash, AdviceSettings(work.trace, work.profile, work.clustering, weighted)
     )
 
 

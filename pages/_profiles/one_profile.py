@@ -143,9 +143,10 @@ def ways(view: View) -> Ways:
     own = workbench.profiles.cached(dataset, view.settings).key
     nodes = datasets.newest(workbench.datasets(), BENCHMARKS)
     no_advice = "" if nodes else "No benchmark runs are loaded yet: load some on the Data page."
-    if own != usual:
-        no_advice = "Nodes are ranked for the profiles of the default settings; these have other settings."
-    return Ways(clusterings.name_of(view.visit, view.dataset, view.fit.settings), nodes, no_advice)
+    name = clusterings.name_of(view.visit, view.dataset, view.fit.settings)
+    if own != usual and name == clusterings.DEFAULT:
+        no_advice = "Nodes are ranked for saved profiles; the scores of these are being computed."
+    return Ways(name, nodes, no_advice)
 
 
 def links(view: View, card: ProfileCard, to: Ways) -> None:
@@ -170,7 +171,7 @@ def _elsewhere(view: View, card: ProfileCard, to: Ways) -> tuple[Link, ...]:
     links += _memory(view, card, to)
     if card.profile != OUTLIERS:
         advice = {"nodes_tab": "For a profile", "nodes_jobs": dataset}
-        advice["nodes_profile"] = str(card.profile)
+        advice |= {"nodes_profile": str(card.profile), "nodes_clustering": to.clustering}
         meaning = to.no_advice or "Which node suits what these jobs use."
         links.append(Link("Best nodes", "nodes", to.nodes, advice, "dns", meaning, bool(to.no_advice)))
     return tuple(links)

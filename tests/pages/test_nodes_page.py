@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from pages._nodes.ranking import after_edits
+from pages._parts import clusterings
 from pages._runs.links import parameters_of
 from tests.charts import records_for_nodes as given
 from tests.made_once import keep
@@ -25,6 +26,7 @@ from workprof.nodes.groups import GroupSettings
 from workprof.nodes.questions import RANK
 from workprof.nodes.ranking import per_price
 from workprof.nodes.selection import RankSettings
+from workprof.profiles.settings import ProfileSettings
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED
 
@@ -247,6 +249,24 @@ def test_advice_weighs_what_the_jobs_use(page, runs, house):
     assert list(table["score"]) == [score_words(one) for one in found.ranking.nodes]
     assert problems(page(nodes_profile="999")) == []
     assert "`nodes_profile` in the link could not be read" in words(page(nodes_profile="999"))
+
+
+def test_nodes_follow_the_clustering_that_is_used_everywhere(page, runs, house):
+    workbench = house().workbench
+    jobs, other = next(one for one in workbench.datasets() if one.kind == "jobs"), ProfileSettings(min_cluster_size=80)
+    fit = workbench.profiles(jobs.hash, other)
+    names, key = workbench.profile_names(jobs.hash, other), workbench.profiles.key(jobs.hash, other)
+    assert names != workbench.profile_names(jobs.hash)
+    test = page(nodes_profile="0", nodes_clustering=clusterings.name_of_key(house(), jobs, key))
+    assert problems(test) == []
+    found = workbench.node_advice(runs, AdviceSettings(jobs.hash, 0, key))
+    assert found.n_jobs == (fit.labels == 0).sum() != workbench.node_advice(runs, jobs=jobs.hash, profile=0).n_jobs
+    assert f"For {names[0]} ({found.n_jobs:,} runs): {found.ranking.nodes[0].node} is" in words(test)
+    gone = AdviceSettings(jobs.hash, 0, f"{jobs.hash}:gone")
+    assert workbench.node_advice(runs, gone).settings.clustering == workbench.profiles.key(jobs.hash)
+    test = page("Groups", nodes_allocation="true", nodes_clustering=clusterings.name_of_key(house(), jobs, key))
+    table = next(one.value for one in test.dataframe if "best_group" in one.value.columns)
+    assert list(table["kind"]) == list(names[:-1])
 
 
 def test_kinds_of_jobs_stand_below_the_groups_with_what_a_replay_gave(page, runs, house):

@@ -144,8 +144,8 @@ MOST_MOVED = 3
 def everywhere_words(n_profiles: int, training: str) -> str:
     """What changes where these profiles are used everywhere; `training`: how long that takes, empty = none."""
     trained = f"Classify trains for them, {training}." if training else "Classify has a model for them."
-    shown = f"Home, Memory and Durations show these {counted(n_profiles, 'profile')}."
-    return f"{trained} {shown} Nodes and the report keep those of the default settings."
+    shown = f"Home, Memory, Durations and Nodes show these {counted(n_profiles, 'profile')}."
+    return f"{trained} {shown} The report keeps those of the default settings."
 
 
 def quality_figures(fit: ProfileFit) -> tuple[Figure, ...]:

@@ -120,7 +120,7 @@ class AdviceSettings:
     jobs: Annotated[str, Setting("Jobs: a dataset; its default clustering is used.")]
     profile: Annotated[int, Setting("Number of the profile; 0 is the largest, outliers are no profile.", least=0)]
     clustering: str = ""
-    """Key of that clustering, which the workbench fills in: another one has another profile of the same number."""
+    """Key of a kept clustering; '' = the default one's, which the workbench fills in. Profile numbers are of it."""
 
     ranking: RankSettings = field(default_factory=RankSettings)
 

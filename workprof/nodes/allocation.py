@@ -138,7 +138,7 @@ class AllocationSettings:
 
     jobs: Annotated[str, Setting("Jobs: a dataset; its default clustering is used.")]
     clustering: str = ""
-    """Key of that clustering, which the workbench fills in where kinds are its profiles."""
+    """Key of a kept clustering; '' = the default one's, which the workbench fills in where kinds are profiles."""
 
     by: Annotated[
         str,

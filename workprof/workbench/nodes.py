@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,7 @@ from workprof.nodes.runtime_intervals import Coverage, coverage, past_errors
 from workprof.nodes.search import SearchSettings
 from workprof.nodes.selection import RankSettings
 from workprof.nodes.transfer import Transfer, TransferSettings, transfer
+from workprof.profiles.fit import ProfileFit
 from workprof.profiles.names import OUTLIERS
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
@@ -93,12 +94,23 @@ def _runs_and_jobs(bench: Any, entry: Dataset, settings: AdviceSettings, fit: An
     ranked = _ranked_runs(bench, entry, settings, fit, progress)
 
     def read() -> Mapping[str, pd.DataFrame]:
-        profiles = bench.profiles(settings.jobs, ProfileSettings(), progress or silent)
+        profiles = _profiles(bench, settings, progress)
         own = _use_of_jobs(bench, settings.jobs).loc[profiles.row_ids].reset_index(drop=True)
         own[MEMBER] = profiles.labels == settings.profile
         return {**ranked(), "jobs": own}
 
     return read
+
+
+def _profiles(bench: Any, settings: AdviceSettings | AllocationSettings, progress: Progress | None) -> ProfileFit:
+    kept: ProfileFit | None = bench._known(settings.clustering)
+    return kept or cast(ProfileFit, bench.profiles(settings.jobs, ProfileSettings(), progress or silent))
+
+
+def _clustering(bench: Any, trace: str, key: str) -> str:
+    """The key of the clustering that was chosen where it is one of the trace and kept, else of the default one."""
+    chosen = key.startswith(f"{trace}:") and bench._known(key) is not None
+    return key if chosen else str(bench.profiles.key(trace))
 
 
 def _use_of_jobs(bench: Any, trace: str, further: tuple[str, ...] = ()) -> pd.DataFrame:
@@ -120,7 +132,7 @@ def _runs_and_kinds(
         if settings.by == TASK_NAME:
             jobs = _use_of_jobs(bench, settings.jobs, (TASK_NAME,)).rename(columns={TASK_NAME: KIND})
         else:
-            profiles = bench.profiles(settings.jobs, ProfileSettings(), progress or silent)
+            profiles = _profiles(bench, settings, progress)
             jobs = _use_of_jobs(bench, settings.jobs)
             labels = pd.Series(profiles.labels, profiles.row_ids).reindex(jobs.index, fill_value=OUTLIERS)
             names = [f"profile {number}" for number in range(int(profiles.labels.max(initial=OUTLIERS)) + 1)]
@@ -145,17 +157,17 @@ def _trained_on(
 def _for_profile(
     bench: Any, _: Dataset, settings: AdviceSettings | RankSettings, jobs: str = "", profile: int | None = None
 ) -> AdviceSettings:
-    """The settings with the hash of the jobs and the key of their default clustering."""
+    """The settings with the hash of the jobs and the key of their clustering."""
     whole = settings if isinstance(settings, AdviceSettings) else AdviceSettings("", 0, ranking=settings)
     trace = bench._jobs_of(jobs or whole.jobs)
     number = whole.profile if profile is None else profile
-    return replace(whole, jobs=trace.hash, profile=number, clustering=bench.profiles.key(trace.hash))
+    return replace(whole, jobs=trace.hash, profile=number, clustering=_clustering(bench, trace.hash, whole.clustering))
 
 
 def _for_kinds(bench: Any, _: Dataset, settings: AllocationSettings) -> AllocationSettings:
     """The settings with the hash of the jobs and, where kinds are profiles, the key of their clustering."""
     trace = bench._jobs_of(settings.jobs)
-    key = bench.profiles.key(trace.hash) if settings.by == PROFILE else ""
+    key = _clustering(bench, trace.hash, settings.clustering) if settings.by == PROFILE else ""
     return replace(settings, jobs=trace.hash, clustering=key)
 
 
