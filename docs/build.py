@@ -40,7 +40,7 @@ BUILD = ROOT / "build"
 ROOMS = ("profiles", "forecasts", "memory", "nodes", "phases")
 
 QUESTIONS_OF = {
-    "Job profiles": ("profiles.fit", "profiles.membership", "profiles.sweep"),
+    "Job profiles": ("profiles.fit", "profiles.membership", "profiles.sweep", "profiles.embeddings"),
     "Cluster tendency and stability": ("profiles.hopkins", "profiles.baseline", "profiles.stability"),
     "Classification and forecasts": (
         *("profiles.durations", "profiles.forecaster", "profiles.classifier_evaluation", "profiles.explain_all"),

@@ -7,13 +7,15 @@ import streamlit as st
 
 from pages._frame import link
 from pages._frame.errors import guard
-from pages._parts import figures, forms, long_question
+from pages._parts import figures, forms, long_question, tables
 from pages._parts.long_question import LongQuestion
 from pages._profiles.views import View
+from workprof.answers.embeddings import embeddings_answer
 from workprof.answers.profiles import stability_answer
 from workprof.charts.clusterability import CONVENTION, baseline_dots, hopkins_line, stability_bars
 from workprof.core.fields import get
 from workprof.core.question import Question
+from workprof.forecasts.questions import EMBEDDINGS
 from workprof.profiles.questions import BASELINE, HOPKINS, STABILITY
 from workprof.workbench.question_methods import Bound
 
@@ -40,6 +42,14 @@ def clusterability(view: View) -> None:
     if stability is not None:
         figures.headline_row(stability_answer(stability).figures)
         figures.show(stability_bars(stability, view.names), key="profiles_stability")
+
+    st.header("Profiles of an autoencoder")
+    embedded = computed(view, EMBEDDINGS, "Profiles without and with an autoencoder", "folds", {"fit": view.settings})
+    if embedded is not None:
+        answer = embeddings_answer(embedded)
+        figures.headline(answer.sentence)
+        for table in answer.tables:
+            tables.saved(table, table.name, key="profiles_embeddings", alt=table.title)
 
 
 def _of_fit(view: View, *paths: str) -> dict[str, Any]:

@@ -43,6 +43,7 @@ NO_FIGURE = {
     "HeldOut": "a part of an evaluation",
     "LedgerRunList": "a list",
     "Library": "fingerprints",
+    "Embeddings": "a table",
     "Changes": "two periods in figures",
     "Chargeback": "a bill",
     "LiveLibrary": "a model",

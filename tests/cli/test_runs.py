@@ -17,6 +17,7 @@ from workprof.core.units import GB
 from workprof.forecasts.alternatives import AlternativeSettings
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.durations import DurationSettings
+from workprof.forecasts.embeddings import EmbeddingSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
 from workprof.forecasts.forecaster import ExplanationSettings, ForecasterSettings
 from workprof.memory.assessment import AssessmentSettings
@@ -94,6 +95,9 @@ PROFILES = {
     "profiles.classifier_evaluation": lambda bench, ds: bench.classifier_evaluation(ds, ClassifierSettings()),
     "profiles.classifier_alternatives": lambda bench, ds: bench.classifier_alternatives(
         ds, AlternativeSettings(leaves=3)
+    ),
+    "profiles.embeddings": lambda bench, ds: bench.embeddings(
+        ds, EmbeddingSettings(fit=ProfileSettings(min_cluster_size=100), folds=1)
     ),
     "profiles.estimate_evaluation": lambda bench, ds: bench.estimate_evaluation(
         ds, EstimateEvaluationSettings(EstimateSettings(split="by_time"))

@@ -28,6 +28,7 @@ ASKED = {
     "profiles-baseline": "profiles baseline jobs --by workload",
     "profiles-hopkins": "profiles hopkins jobs",
     "profiles-stability": "profiles stability jobs --resamples 3",
+    "profiles-embeddings": "profiles embeddings jobs --folds 1",
     "profiles-membership": "profiles membership jobs --unusual 4 --typical 2",
     "profiles-assign": "profiles assign jobs FOLDER/pai_sample.parquet -o FOLDER/assigned",
     "memory-assess": "memory assess jobs",
@@ -154,7 +155,7 @@ HASH = re.compile(r"\b[0-9a-f]{8,64}\b")
 TIME = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00)?")
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e[+-]?\d+)?")
 TOOK = re.compile(r"(\bin|\btook|seconds:|runs,) [\d.]+(?: m?s)?$")
-HEADING_ONLY = ("runs", "profiles-sweep", "classify-compare")
+HEADING_ONLY = ("runs", "profiles-sweep", "profiles-embeddings", "classify-compare")
 """Commands whose table tells what each run took."""
 
 

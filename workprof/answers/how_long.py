@@ -155,6 +155,7 @@ GUESSES = {
     "profiles.baseline": (0.5, 0.12),
     "profiles.classifier_evaluation": (4.0, 0.8),
     "profiles.classifier_alternatives": (8.0, 4.0),
+    "profiles.embeddings": (40.0, 4.0),
     "profiles.feedback_model": (6.0, 1.2),
     "profiles.forecaster": (6.0, 1.5),
     "profiles.held_out": (4.0, 0.8),

@@ -39,6 +39,7 @@ TOLD: Mapping[str, Tells] = {
     "nodes.search": _late("configurations", "search_answer"),
     "profiles.classifier_evaluation": _late("classifier", "classifier_answer"),
     "profiles.classifier_alternatives": _late("alternatives", "alternatives_answer"),
+    "profiles.embeddings": _late("embeddings", "embeddings_answer"),
     "profiles.explain_all": _late("classifier", "explanation_answer"),
     "profiles.feedback": _late("feedback", "observed_answer"),
     "profiles.estimate_evaluation": _late("estimates", "estimate_answer"),

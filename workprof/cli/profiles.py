@@ -12,6 +12,7 @@ from workprof.cli.questions import add, add_others, answered, given_value, optio
 from workprof.core.errors import SettingsError
 from workprof.core.fields import put
 from workprof.core.question import Question
+from workprof.forecasts.questions import EMBEDDINGS
 from workprof.profiles.questions import BASELINE, FIT, HOPKINS, MEMBERSHIP, QUESTIONS, STABILITY, SWEEP
 from workprof.profiles.settings import ENGINES, ProfileSettings, preset as preset_overrides
 from workprof.store.outputs import checked_output
@@ -93,6 +94,7 @@ def _of_fit(question: Question[Any, Any]) -> None:
 
 _of_fit(STABILITY)
 _of_fit(MEMBERSHIP)
+_of_fit(EMBEDDINGS)
 
 
 def _assign(

@@ -340,14 +340,14 @@ def _clustered_alone(
     own = []
     for labelled_fold in folds:
         train = labelled_fold.fold.train
-        labels = _profiles_of(jobs, train, settings.profiles)
+        labels = profiles_of(jobs, train, settings.profiles)
         numbers = matched_numbers(labels[train], labelled_fold.labels[train], free)
         free = max(free, int(numbers.max(initial=NO_PROFILE)) + 1)
         own.append(_LabelledFold(labelled_fold.fold, numbers[labels]))  # the last, -1, stays -1
     return own
 
 
-def _profiles_of(jobs: pd.DataFrame, train: Ints, settings: ProfileSettings) -> Ints:
+def profiles_of(jobs: pd.DataFrame, train: Ints, settings: ProfileSettings) -> Ints:
     """(n_rows,) profiles of a clustering of the training rows; the other rows are assigned to them."""
     share = len(train) / len(jobs)
     pairs = find_pairs(jobs, settings).among(train)

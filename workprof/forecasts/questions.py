@@ -7,6 +7,7 @@ from workprof.forecasts.alternatives import Alternatives, AlternativeSettings
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.durations import EVERYTHING, JOB, PROFILE, DurationSettings, ObservedDurations
+from workprof.forecasts.embeddings import Embeddings, EmbeddingSettings
 from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.estimates import TARGETS, EstimateEvaluationSettings, EstimateSettings
@@ -17,6 +18,7 @@ from workprof.forecasts.feedback.model import FeedbackModel, Refit, RefitSetting
 from workprof.forecasts.forecaster import ExplanationSettings, Forecaster, ForecasterSettings
 from workprof.forecasts.held_out import HeldOut
 from workprof.forecasts.history import TIMES
+from workprof.profiles.questions import CLUSTERABILITY, FIT, PAGE as PROFILES_PAGE, columns_of
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, default_features
 
 CLASSIFY, DURATIONS = "classify", "durations"
@@ -125,6 +127,18 @@ ALTERNATIVES = Question(
     command=("classify", "compare"),
     ignores=("classifier.cluster_on",),
 )
+EMBEDDINGS = Question(
+    "profiles.embeddings",
+    "Compare the profiles with those of an autoencoder: how distinct, and what they forecast of unseen jobs.",
+    EmbeddingSettings,
+    Embeddings,
+    "workprof.forecasts.embeddings:compare_embeddings",
+    finds="comparison of embeddings",
+    optional=lambda settings: columns_of(settings.fit.features or ("sensors10",), *LEARNED),
+    page=PROFILES_PAGE,
+    tab=CLUSTERABILITY,
+    controls=(("fit", FIT),),
+)
 EXPLAIN = Question(
     "profiles.explain_all",
     "Show which fields matter to the classifier: mean |SHAP| per field and value, in log-odds.",
@@ -202,7 +216,7 @@ OBSERVE = Question(
 """The loop's settings, for its command and its form; what is cached of it is `FEEDBACK_MODEL`, `REFIT`, its state."""
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (
-    *(OBSERVED_DURATIONS, FORECASTER, HELD_OUT, EVALUATE_CLASSIFIER, ALTERNATIVES, EXPLAIN),
+    *(OBSERVED_DURATIONS, FORECASTER, HELD_OUT, EVALUATE_CLASSIFIER, ALTERNATIVES, EMBEDDINGS, EXPLAIN),
     EVALUATE_ESTIMATES,
     *(FEEDBACK_MODEL, REFIT),
 )

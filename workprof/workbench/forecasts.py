@@ -46,6 +46,7 @@ from workprof.profiles.fit import labelled
 from workprof.profiles.settings import ProfileSettings
 from workprof.steps import about
 from workprof.store.reports import Dataset
+from workprof.workbench.profiles import fit_in_rows
 from workprof.workbench.question_methods import Frames, ask
 from workprof.workbench.sweeps import SweepQuestions
 
@@ -230,6 +231,7 @@ class ForecastQuestions(SweepQuestions):
     held_out = ask(questions.HELD_OUT, resolve=resolved_forecaster, frames=_labelled)
     classifier_evaluation = ask(questions.EVALUATE_CLASSIFIER, resolve=_classifier, frames=_labelled)
     classifier_alternatives = ask(questions.ALTERNATIVES, resolve=_alternatives, frames=_compared)
+    embeddings = ask(questions.EMBEDDINGS, resolve=fit_in_rows)
     global_explanation = ask(questions.EXPLAIN, resolve=_explanation, frames=_not_in_a_child, shortcut=_explained)
     estimate_evaluation = ask(questions.EVALUATE_ESTIMATES, resolve=_evaluation, frames=_evaluation_frames)
 

@@ -14,6 +14,7 @@ from workprof.core.errors import NotEnoughData
 from workprof.core.parallel import loops_on
 from workprof.core.progress import Progress, silent
 from workprof.core.units import factor
+from workprof.forecasts.embeddings import EmbeddingSettings
 from workprof.formats import plain_rules_of
 from workprof.formats.declare import PLAIN
 from workprof.profiles import questions
@@ -45,7 +46,7 @@ from workprof.workbench.question_methods import Extras, Frames, ask
 MOST_KEPT_ROWS = 100_000
 """Of the table that stays in memory between two cuts."""
 Named = TypeVar("Named", HopkinsSettings, BaselineSettings)
-OfFit = TypeVar("OfFit", StabilitySettings, MembershipSettings)
+OfFit = TypeVar("OfFit", StabilitySettings, MembershipSettings, EmbeddingSettings)
 
 
 def _in_rows(bench: Any, entry: Dataset, settings: ProfileSettings) -> ProfileSettings:
@@ -100,7 +101,8 @@ def _named_labels(bench: Any, entry: Dataset, settings: BaselineSettings) -> Bas
     return _named(bench, entry, replace(settings, by=by))
 
 
-def _fit_in_rows(bench: Any, entry: Dataset, settings: OfFit) -> OfFit:
+def fit_in_rows(bench: Any, entry: Dataset, settings: OfFit) -> OfFit:
+    """The settings of a question about one clustering, with its sizes in rows."""
     return replace(settings, fit=_in_rows(bench, entry, settings.fit))
 
 
@@ -140,8 +142,8 @@ class ProfileQuestions(DatasetQuestions):
     baseline = ask(
         questions.BASELINE, resolve=_named_labels, fit=lambda _, __, ___, given: given, frames=_beside_labels
     )
-    stability = ask(questions.STABILITY, resolve=_fit_in_rows, frames=_with_cached_profiles)
-    membership = ask(questions.MEMBERSHIP, resolve=_fit_in_rows)
+    stability = ask(questions.STABILITY, resolve=fit_in_rows, frames=_with_cached_profiles)
+    membership = ask(questions.MEMBERSHIP, resolve=fit_in_rows)
 
     def first_cut(self, dataset: str, settings: ProfileSettings) -> ProfileFit | None:
         """The profiles of a kept tree, kept with their scores or cut now without them (`silhouette_method` is '').

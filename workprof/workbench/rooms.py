@@ -123,6 +123,7 @@ class Forecasts(Room):
     predict_file = does(ForecastQuestions.forecast_file)
     evaluate = asks(ForecastQuestions.classifier_evaluation)
     compare = asks(ForecastQuestions.classifier_alternatives)
+    compare_embeddings = asks(ForecastQuestions.embeddings)
     explain = asks(ForecastQuestions.global_explanation)
     evaluate_estimates = asks(ForecastQuestions.estimate_evaluation)
     durations = asks(ForecastQuestions.observed_durations)
