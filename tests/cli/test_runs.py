@@ -97,7 +97,7 @@ PROFILES = {
         ds, AlternativeSettings(leaves=3)
     ),
     "profiles.embeddings": lambda bench, ds: bench.embeddings(
-        ds, EmbeddingSettings(fit=ProfileSettings(min_cluster_size=100), folds=1)
+        ds, EmbeddingSettings(fit=ProfileSettings(seed=1), folds=1)
     ),
     "profiles.estimate_evaluation": lambda bench, ds: bench.estimate_evaluation(
         ds, EstimateEvaluationSettings(EstimateSettings(split="by_time"))
