@@ -60,7 +60,7 @@ def _act(visit: Visit, sources: tuple[SourceStatus, ...], busy: bool) -> None:
 
 
 def _refreshed(visit: Visit, name: str, progress: Progress) -> Refresh:
-    return visit.workbench.refresh(name, progress)
+    return visit.workbench.refresh(name, progress, apart=True)
 
 
 def _history(visit: Visit, sources: tuple[SourceStatus, ...]) -> None:

@@ -31,9 +31,11 @@ VISITORS, THINK_S, BAR_S = 20, 8.0, 1.0
 ROUNDS, ROWS = int(os.environ.get("BENCH_ROUNDS", "4")), int(os.environ.get("BENCH_ROWS", "20000"))
 MENU = ("Memory", "Home", "Data", "Durations", "Runs", "Help")
 REFRESHING = """
-import pathlib, sys, time
+import os, pathlib, sys, time
 from tests.benchmarks.page_refreshing import add_rows
 from workprof import Settings, Workbench
+from workprof.steps import NICENESS
+os.nice(NICENESS)  # as `workprof refresh --every`
 home, file = map(pathlib.Path, sys.argv[1:])
 with Workbench(Settings(home=home, data=home.parent)) as bench:
     for at in range(1, 10_000):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -177,7 +178,9 @@ def _refreshed(workbench: Workbench, names: list[str]) -> tuple[list[Refresh], i
 def _again_and_again(workbench: Workbench, name: str, every_s: float) -> None:
     """Refresh until ended by hand; a source that fails waits twice as long each time, up to sixteen times."""
     from workprof.answers.sources import refresh_sentence  # noqa: PLC0415
+    from workprof.steps import NICENESS  # noqa: PLC0415
 
+    os.nice(NICENESS)  # pages that people wait for go first
     due: dict[str, float] = {}
     while True:
         for one in [workbench.source(name)] if name else workbench.sources():

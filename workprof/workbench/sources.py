@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -60,21 +61,28 @@ class SourceQuestions(MemoryQuestions):
         """The latest refreshes of a source, the newest first, also those that failed."""
         return self._store.refreshes(self._source(name).name, most)
 
-    def refresh(self, name: str, progress: Progress = silent, now_s: float | None = None) -> Refresh:
+    def refresh(
+        self, name: str, progress: Progress = silent, now_s: float | None = None, *, apart: bool = False
+    ) -> Refresh:
         """Bring a source's dataset up to date and return what changed.
+
+        `apart`: what is computed of it is computed in child processes, so that this one goes on answering.
 
         Raises WorkprofError when it cannot be reached or read; the last good state stays, and its history says why.
         """
         self._store.refuse(REFRESH)
-        return refresh(self._store, self._source(name), self._compute, self.settings, progress, now_s)
+        return refresh(self._store, self._source(name), partial(self._compute, apart), self.settings, progress, now_s)
 
-    def _compute(self, passing: Settings, dataset: str) -> None:
+    def _compute(self, apart: bool, passing: Settings, dataset: str) -> None:
         """Compute what pages show first of the rows in a home of their own, and keep it here: then nobody waits."""
         with type(self)(passing) as grown:
             few = grown.dataset(dataset).rows <= CHANGES_ROWS
             for question in (grown.verdict, grown.over_time, *((grown.changes,) if few else ())):
                 with contextlib.suppress(WorkprofError):  # the page says why it cannot be told
-                    question(dataset)
+                    if apart:
+                        grown.wait(question.start(dataset).key)
+                    else:
+                        question(dataset)
             with contextlib.suppress(WorkprofError):
                 self._name_again(grown, dataset)
             self._cache.take_all(grown._cache)
