@@ -36,7 +36,7 @@ REFUSED = "refused"
 """Key of the line by which a child tells why it ends: a pipe has room where a disk has none."""
 PASSED = "passed"
 """Key of the line by which it hands over a result that found no room in its folder."""
-NICENESS = 5
+NICENESS = 10
 
 
 def about(step: Step, key: str, dataset: str, settings: object, seconds: float) -> About:
