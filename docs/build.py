@@ -259,6 +259,7 @@ NAVIGATION = (
     ("Nodes needed", "schedule.md"),
     ("Profiles with pairs", "profiles.md"),
     ("Demand", "demand.md"),
+    ("Shapes of runs", "shapes.md"),
     ("Campaigns", "campaigns.md"),
     ("Sources", "sources.md"),
     ("What changed", "telling.md"),

@@ -1,13 +1,16 @@
 """Change points of one run by every method, and the typical run of each workload."""
 
+import streamlit as st
+
 from pages._parts import figures, forms, long_question, tables
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import PageContext
 from workprof.answers.phase_methods import methods_answer, typical_answer
-from workprof.charts.phases.methods import methods_chart, typical_chart
+from workprof.answers.shapes import NOT_YET, shapes_answer
+from workprof.charts.phases.methods import methods_chart, shapes_chart, typical_chart
 from workprof.core.words import markdown_text
 from workprof.phases.library import LibraryEdits
-from workprof.phases.questions import METHODS, TYPICAL
+from workprof.phases.questions import METHODS, SHAPES, TYPICAL
 
 
 def methods(context: PageContext) -> None:
@@ -27,6 +30,29 @@ def methods(context: PageContext) -> None:
     figures.show(methods_chart(result), key="phases_methods_chart")
     (table,) = methods_answer(result).tables
     tables.saved(table, "phases-methods", key="phases_methods_table", alt="Agreement of the methods")
+
+
+def shapes(context: PageContext, source: str, edits: LibraryEdits) -> None:
+    """Show the shapes of runs, and the ways to group them beside each other."""
+    given = forms.within("typical.library", context.library) | {"typical.edits.labels": edits.labels}
+    question = LongQuestion(
+        name="phases_start_shapes",
+        settings=forms.settings(context.visit, context.dataset, SHAPES, ("method", "k", "most_runs", "seen"), given),
+        compute=context.workbench.run_shapes,
+        source=source,
+        button="Group the runs",
+        before=lambda: NOT_YET,
+        what="Grouping runs by shape",
+    )
+    result = long_question.result(context.visit, context.dataset, question)
+    if result is None:
+        return
+    figures.show(shapes_chart(result), key="phases_shapes_chart")
+    told = shapes_answer(result)
+    for table in told.tables:
+        tables.saved(table, f"phases-{table.name}", key=f"phases_shapes_{table.name}", alt=table.title)
+    for words in told.notes[:-1]:
+        st.caption(markdown_text(words, 400))
 
 
 def typical(context: PageContext, source: str, edits: LibraryEdits) -> None:

@@ -26,6 +26,7 @@ from workprof.phases.live import LiveSettings
 from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
 from workprof.phases.methods import MethodsSettings
 from workprof.phases.questions import DETECT as DETECT_PHASES, EVALUATE, KNOWN_MATCH, MATCH
+from workprof.phases.shapes import ShapesSettings
 from workprof.phases.timeline import AlignmentSettings, DetectSettings, OwnBoundaries, TimelineSettings
 from workprof.phases.typical import TypicalSettings
 from workprof.steps import about
@@ -61,6 +62,9 @@ PHASES = {
         ds, TimelineSettings(RUN, own=(OwnBoundaries("app.cpu%", (9.0,)),))
     ),
     "phases.methods": lambda bench, ds: bench.phase_methods(ds, MethodsSettings(RUN, margin=3)),
+    "phases.shapes": lambda bench, ds: bench.run_shapes(
+        ds, ShapesSettings("density", 3, 12, 0.5, TypicalSettings(EDITS, 2, 12, 0.5))
+    ),
     "phases.typical": lambda bench, ds: bench.typical_runs(ds, TypicalSettings(EDITS, 2, 12, 0.5)),
     "phases.known_match": lambda bench, ds: bench.known_match(ds, KnownMatchSettings(RUN, EDITS, library=FAITHFUL)),
     "phases.library": lambda bench, ds: bench.wait(

@@ -71,6 +71,7 @@ ASKED = {
     "phases-show": "phases show counters --run compress/1",
     "phases-methods": "phases methods counters --run compress/1",
     "phases-typical": "phases typical counters --points 40",
+    "phases-shapes": "phases shapes counters --points 30 --shown 2",
     "phases-library": "phases library counters",
     "phases-align": "phases align counters --first compress/1 --second compress/2",
     "phases-match": "phases match counters --unknown compress/1",

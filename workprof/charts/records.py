@@ -18,6 +18,7 @@ from workprof.answers.nodes import rank_answer
 from workprof.answers.phase_methods import methods_answer, typical_answer
 from workprof.answers.phases import changes_sentence, phase_table
 from workprof.answers.profiles import fit_answer
+from workprof.answers.shapes import shapes_answer
 from workprof.answers.told import TOLD
 from workprof.answers.verdict import verdict_answer
 from workprof.charts import shapes
@@ -43,7 +44,7 @@ from workprof.charts.over_time import over_time_chart
 from workprof.charts.phases.evaluation import distance_matrix, known_bars
 from workprof.charts.phases.fingerprints import overlay_chart
 from workprof.charts.phases.matches import match_chart
-from workprof.charts.phases.methods import methods_chart, typical_chart
+from workprof.charts.phases.methods import methods_chart, shapes_chart, typical_chart
 from workprof.charts.phases.timeline import most_moving, timeline_chart
 from workprof.charts.profiles.jobs import profile_map
 from workprof.charts.profiles.membership import hdbscan_tree, runs_frame
@@ -86,6 +87,7 @@ from workprof.phases.library import LibraryView
 from workprof.phases.matching import Match
 from workprof.phases.methods import Methods
 from workprof.phases.series import SeriesChanges
+from workprof.phases.shapes import Shapes
 from workprof.phases.timeline import AlignedRuns, Timeline
 from workprof.phases.typical import TypicalRuns
 from workprof.profiles import questions as of_profiles
@@ -255,6 +257,7 @@ VIEWS: dict[type, View] = {
     SeriesChanges: View(_changes_table, _changes_chart),
     Methods: answered(methods_answer, methods_chart),
     TypicalRuns: answered(typical_answer, typical_chart),
+    Shapes: answered(shapes_answer, shapes_chart),
     Timeline: View(
         lambda result: phase_table(result).frame(), lambda result: timeline_chart(result, most_moving(result))
     ),

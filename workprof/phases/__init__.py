@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # the public names, each where it is defined
     from workprof.phases.matching import KnownMatchSettings as KnownMatchSettings, MatchRunSettings as MatchRunSettings
     from workprof.phases.methods import MethodsSettings as MethodsSettings
     from workprof.phases.runs import RunListSettings as RunListSettings
+    from workprof.phases.shapes import ShapesSettings as ShapesSettings
     from workprof.phases.similarity import MatchSettings as MatchSettings
     from workprof.phases.timeline import (
         AlignmentSettings as AlignmentSettings,

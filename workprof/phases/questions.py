@@ -9,6 +9,7 @@ from workprof.phases.live import LiveLibrary, LiveSettings
 from workprof.phases.matching import KnownMatchSettings, Match, MatchRunSettings
 from workprof.phases.methods import Methods, MethodsSettings
 from workprof.phases.runs import RunList, RunListSettings
+from workprof.phases.shapes import Shapes, ShapesSettings
 from workprof.phases.timeline import AlignedRuns, AlignmentSettings, DetectSettings, Phases, Timeline, TimelineSettings
 from workprof.phases.typical import TypicalRuns, TypicalSettings
 
@@ -74,6 +75,17 @@ TYPICAL = Question(
     page=PAGE,
     tab="Library",
     method="typical_runs",
+)
+SHAPES = Question(
+    "phases.shapes",
+    "Group runs by the shape of their usage under time warping; compare with groups by phases and by mean and maximum.",
+    ShapesSettings,
+    Shapes,
+    "workprof.phases.shapes:shapes_of",
+    finds="shapes of runs",
+    page=PAGE,
+    tab="Library",
+    method="run_shapes",
 )
 LEARN = Question(
     "phases.learn",
@@ -172,5 +184,5 @@ LIVE = Question(
 )
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (
-    *(RUNS, DETECT, TIMELINE, METHODS, TYPICAL, LEARN, LIBRARY, MATCH, KNOWN_MATCH, ALIGN, EVALUATE, LIVE),
+    *(RUNS, DETECT, TIMELINE, METHODS, TYPICAL, SHAPES, LEARN, LIBRARY, MATCH, KNOWN_MATCH, ALIGN, EVALUATE, LIVE),
 )

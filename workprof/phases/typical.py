@@ -109,7 +109,7 @@ def typical_runs(
     fingerprints = settings.library.fingerprints
     normaliser = fit_normaliser(runs.runs, runs.counters, fingerprints)
     series = [np.nan_to_num(normalised(run, normaliser, fingerprints).for_statistics) for run in labelled]
-    chosen = _moving(series, settings.shown)
+    chosen = most_moving(series, settings.shown)
     found = []
     for place, workload in enumerate(names := sorted({run.workload for run in labelled})):
         progress(place / len(names), f"typical run of {workload}")
@@ -133,7 +133,7 @@ def typical_runs(
     return TypicalRuns(settings, counters, tuple(found), time.perf_counter() - started)
 
 
-def _moving(series: Sequence[Floats], count: int) -> Ints:
+def most_moving(series: Sequence[Floats], count: int) -> Ints:
     """The counters that move most over the runs, the strongest first."""
     strength = np.mean([movement(smoothed(one)) for one in series], axis=0)
     return np.argsort(-strength, kind="stable")[:count].astype(np.int64)
@@ -156,19 +156,19 @@ def barycenter(series: Sequence[Floats], gamma: float) -> Floats:
     first = points[int(order[(len(order) - 1) // 2])]
     if len(points) == 1:
         return np.ascontiguousarray(first.T)
-    found = _tslearn("barycenters").softdtw_barycenter(points, gamma=gamma, init=first.copy())
+    found = tslearn_part("barycenters").softdtw_barycenter(points, gamma=gamma, init=first.copy())
     return np.ascontiguousarray(np.asarray(found, dtype=np.float64).T)
 
 
 def distance(first: Floats, second: Floats) -> float:
     """The warping distance of two (n_counters, T) series (tslearn's `dtw`), per root of the longer one's samples."""
     longest = max(first.shape[1], second.shape[1])
-    warped = _tslearn("metrics").dtw(np.ascontiguousarray(first.T), np.ascontiguousarray(second.T))
+    warped = tslearn_part("metrics").dtw(np.ascontiguousarray(first.T), np.ascontiguousarray(second.T))
     return float(warped / np.sqrt(longest))
 
 
 @functools.cache
-def _tslearn(part: str) -> Any:
+def tslearn_part(part: str) -> Any:
     """A part of tslearn, whose loops take 10 s to compile and are kept from then on."""
     with warnings.catch_warnings():  # it tells that it cannot write HDF5
         warnings.simplefilter("ignore", UserWarning)

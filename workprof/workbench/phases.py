@@ -61,6 +61,7 @@ class PhaseQuestions(DatasetQuestions):
     timeline = ask(questions.TIMELINE, frames=_samples)
     phase_methods = ask(questions.METHODS, frames=_samples)
     typical_runs = ask(questions.TYPICAL, frames=_samples)
+    run_shapes = ask(questions.SHAPES, frames=_samples)
     workload_library = ask(questions.LEARN, frames=_samples)
     library_view = ask(questions.LIBRARY, frames=_samples)
     match_run = ask(questions.MATCH, frames=_samples)

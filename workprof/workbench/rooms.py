@@ -188,6 +188,7 @@ class Phases(Room):
     show = asks(PhaseQuestions.timeline)
     methods = asks(PhaseQuestions.phase_methods)
     typical = asks(PhaseQuestions.typical_runs)
+    shapes = asks(PhaseQuestions.run_shapes)
     fingerprints = asks(PhaseQuestions.workload_library)
     library = asks(PhaseQuestions.library_view)
     match = asks(PhaseQuestions.match_run)

@@ -12,6 +12,7 @@ from workprof.answers.phase_methods import (
     typical_shown,
     typical_words,
 )
+from workprof.answers.shapes import shapes_note, shapes_sentence, shapes_shown
 from workprof.charts import shapes
 from workprof.charts.phases.timeline import counter_names, counter_unit
 from workprof.charts.shapes import LEGEND_ABOVE, Chart
@@ -19,6 +20,7 @@ from workprof.charts.theme import COLOURS
 from workprof.core.words import counted, plotly_text
 from workprof.phases.changepoints import METHOD_WORDS
 from workprof.phases.methods import Methods
+from workprof.phases.shapes import Shapes
 from workprof.phases.typical import TypicalRuns
 
 DASHES = ("solid", "dash", "dot", "dashdot")
@@ -63,6 +65,17 @@ def methods_chart(result: Methods) -> Chart:
 
 def typical_chart(result: TypicalRuns) -> Chart:
     """Return a panel per counter with the line of each workload's typical run."""
+    words = (typical_sentence(result), typical_shown(result), typical_note(result))
+    return _curves_chart(result, "typical-runs", "workload", words)
+
+
+def shapes_chart(result: Shapes) -> Chart:
+    """Return a panel per counter with the typical curve of each shape."""
+    words = (shapes_sentence(result), shapes_shown(result), shapes_note(result))
+    return _curves_chart(result, "run-shapes", "shape", words)
+
+
+def _curves_chart(result: TypicalRuns | Shapes, name: str, of: str, words: tuple[str, str, str]) -> Chart:
     rows, traces = [], []
     for place, one in enumerate(result.runs):
         at = (np.arange(one.levels.shape[1]) + 0.5) / one.levels.shape[1]
@@ -90,11 +103,5 @@ def typical_chart(result: TypicalRuns) -> Chart:
     )
     figure.update_xaxes(title={"text": "Share of the run"}, tickformat=".0%")
     figure.update_layout(legend=LEGEND_ABOVE.get("legend"), height=figure.layout.height + 22 * len(result.runs))
-    return Chart(
-        "typical-runs",
-        figure,
-        typical_sentence(result),
-        typical_shown(result),
-        pd.DataFrame(rows, columns=["workload", "counter", "share_of_run", "value_sd"]),
-        typical_note(result),
-    )
+    data = pd.DataFrame(rows, columns=[of, "counter", "share_of_run", "value_sd"])
+    return Chart(name, figure, words[0], words[1], data, words[2])
