@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.benchmarks.measure import Measured, Side, run_side
+from tests.benchmarks.measure import Measured, Side, beside, run_side
 
 ROWS = 300_000
 CODE = """
@@ -48,12 +48,9 @@ def run() -> Measured:
         f"{moved.mean():.1%} of the runs are in a profile of one alone",
         f"against the planted truth {ours.told['truth']:.3f} (the whole fit {whole.told['truth']:.3f})",
     )
-    return Measured(
-        ratio=whole.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=whole.seconds,
-        ours_mb=ours.mb,
-        reference_mb=whole.mb,
-        reference=f"our own fit of all {rows:,} runs",
+    return beside(
+        ours,
+        whole,
+        f"our own fit of all {rows:,} runs",
         note="; ".join(notes),
     )

@@ -1,6 +1,6 @@
 """The best 4 bins of 200,000 usages against divide and conquer over the same recurrence, vectorised per row."""
 
-from tests.benchmarks.measure import Measured, run_side
+from tests.benchmarks.measure import Measured, beside, run_side
 
 N_RUNS, N_BINS = 200_000, 4
 
@@ -61,12 +61,9 @@ def run() -> Measured:
     costs = float(str(ours.told["cost"])), float(str(theirs.told["cost"]))
     if abs(costs[0] - costs[1]) > 1e-9 * costs[1]:
         raise AssertionError(f"the two costs differ: {costs}")
-    return Measured(
-        ratio=theirs.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=theirs.seconds,
-        ours_mb=ours.mb,
-        reference_mb=theirs.mb,
-        reference="divide and conquer, rows vectorised",
+    return beside(
+        ours,
+        theirs,
+        "divide and conquer, rows vectorised",
         note=f"{N_BINS} bins of {N_RUNS:,} usages; the first call took {float(str(ours.told['first_s'])):.2f} s",
     )

@@ -4,7 +4,7 @@ Both sides hold every run length (nothing is pruned), read the most probable pat
 must agree on both. The reference keeps its table of log probabilities, as the recursion is usually written.
 """
 
-from tests.benchmarks.measure import Measured, run_side
+from tests.benchmarks.measure import Measured, beside, run_side
 
 N_COUNTERS, N_SAMPLES = 72, 3600
 
@@ -92,13 +92,10 @@ def run() -> Measured:
     worst = max(abs(a - b) for a, b in pairs)
     if worst > 1e-8:
         raise AssertionError(f"the log evidences differ by {worst}")
-    return Measured(
-        ratio=theirs.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=theirs.seconds,
-        ours_mb=ours.mb,
-        reference_mb=theirs.mb,
-        reference="plain NumPy recursion in float64, counter by counter",
+    return beside(
+        ours,
+        theirs,
+        "plain NumPy recursion in float64, counter by counter",
         note=(
             f"{N_COUNTERS} counters of {N_SAMPLES:,} samples, every run length kept; log evidences agree within "
             f"{worst:.0e}, and ours also finds the most probable segmentation in that time"

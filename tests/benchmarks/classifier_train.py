@@ -6,7 +6,7 @@ abstains, and its time includes the hold-outs that choose rounds, temperatures a
 from base_score 0.5, XGBoost's default when the paper was written: today's makes the loss of this problem diverge.
 """
 
-from tests.benchmarks.measure import Measured, run_side
+from tests.benchmarks.measure import Measured, beside, run_side
 
 TURNS = 5
 
@@ -74,13 +74,10 @@ told = {"f1": float(np.mean(scores))}
 
 def run() -> Measured:
     ours, theirs = run_side(OURS), run_side(REFERENCE)
-    return Measured(
-        ratio=theirs.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=theirs.seconds,
-        ours_mb=ours.mb,
-        reference_mb=theirs.mb,
-        reference="sklearn OneHotEncoder of every value and xgboost.XGBClassifier",
+    return beside(
+        ours,
+        theirs,
+        "sklearn OneHotEncoder of every value and xgboost.XGBClassifier",
         note=(
             f"macro-F1 by group: ours {ours.told['f1']:.3f}, reference {theirs.told['f1']:.3f}; {ours.told['rows']:,} "
             f"rows of {ours.told['values']:,} values as {ours.told['distinct']:,} of {ours.told['columns']:,} columns; "

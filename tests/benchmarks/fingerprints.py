@@ -4,7 +4,7 @@ Both sides are given the same change points, since `changepoints` measures those
 The two must agree on every statistic.
 """
 
-from tests.benchmarks.measure import Measured, run_side
+from tests.benchmarks.measure import Measured, beside, run_side
 
 N_RUNS, N_COUNTERS, N_SAMPLES = 60, 72, 30
 
@@ -72,12 +72,9 @@ def run() -> Measured:
     for one, other in zip(ours.told["total"], theirs.told["total"], strict=True):  # type: ignore[call-overload]
         if abs(one / other - 1) > 1e-9:
             raise AssertionError(f"the two sets of statistics differ: {ours.told['total']} and {theirs.told['total']}")
-    return Measured(
-        ratio=theirs.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=theirs.seconds,
-        ours_mb=ours.mb,
-        reference_mb=theirs.mb,
-        reference="NumPy and statsmodels, counter by counter",
+    return beside(
+        ours,
+        theirs,
+        "NumPy and statsmodels, counter by counter",
         note=f"with the search for phases: {float(str(ours.told['with_search_s'])):.2f} s for {N_RUNS} runs",
     )

@@ -14,7 +14,7 @@ jobs (split conformal), shap.TreeExplainer. BENCH_ROWS sets another size.
 
 import os
 
-from tests.benchmarks.measure import Measured, run_side
+from tests.benchmarks.measure import Measured, beside, run_side
 
 ROWS = 15_000
 
@@ -150,13 +150,10 @@ def run() -> Measured:
     def steps(told: dict[str, object]) -> str:
         return ", ".join(f"{name} {value}" for name, value in told.items() if name not in ("f1", "accuracy"))
 
-    return Measured(
-        ratio=theirs.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=theirs.seconds,
-        ours_mb=ours.mb,
-        reference_mb=theirs.mb,
-        reference="sklearn's one-hot, xgboost's defaults and shap in a plain script",
+    return beside(
+        ours,
+        theirs,
+        "sklearn's one-hot, xgboost's defaults and shap in a plain script",
         note=(
             f"{rows:,} runs; seconds of ours: {steps(ours.told)}; of the script: {steps(theirs.told)}; "
             f"macro-F1 by group {float(str(ours.told['f1'])):.3f} and {float(str(theirs.told['f1'])):.3f}"

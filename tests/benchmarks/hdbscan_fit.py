@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.benchmarks.measure import Measured, Side, run_side
+from tests.benchmarks.measure import Measured, Side, beside, run_side
 
 SIZES = "15000,100000,300000"
 SHARE = 0.003
@@ -76,12 +76,9 @@ def run() -> Measured:
     if "fast_hdbscan" not in names:
         notes.append("fast_hdbscan is not installed")
     ours, theirs = sides["ours"], sides["hdbscan"]
-    return Measured(
-        ratio=theirs.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=theirs.seconds,
-        ours_mb=ours.mb,
-        reference_mb=theirs.mb,
-        reference="hdbscan on the same points",
+    return beside(
+        ours,
+        theirs,
+        "hdbscan on the same points",
         note=" | ".join(notes),
     )

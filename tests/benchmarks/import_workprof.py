@@ -1,6 +1,6 @@
 """`import workprof` in a fresh process against `import pandas` in another, the median of five each."""
 
-from tests.benchmarks.measure import Measured, Side, median, run_side
+from tests.benchmarks.measure import Measured, Side, beside, median, run_side
 
 CODE = """
 import time
@@ -18,11 +18,8 @@ def typical(name: str) -> Side:
 
 def run() -> Measured:
     theirs, ours = typical("pandas"), typical("workprof")
-    return Measured(
-        ratio=theirs.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=theirs.seconds,
-        ours_mb=ours.mb,
-        reference_mb=theirs.mb,
-        reference="import pandas; 0.5 s is the bar",
+    return beside(
+        ours,
+        theirs,
+        "import pandas; 0.5 s is the bar",
     )

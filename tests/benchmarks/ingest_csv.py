@@ -11,7 +11,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks.measure import Measured, Side, run_side
+from tests.benchmarks.measure import Measured, Side, beside, run_side
 
 MB = 1_000_000
 SIZE_MB = 100
@@ -58,13 +58,10 @@ def run(size_mb: int = 0) -> Measured:
     rows = ours.told["rows"] + ours.told["rejected"]
     if rows != reference.told["rows"]:
         raise AssertionError(f"the two sides disagree on the rows: {rows}, {reference.told['rows']}")
-    return Measured(
-        ratio=reference.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=reference.seconds,
-        ours_mb=ours.mb,
-        reference_mb=reference.mb,
-        reference="DuckDB reading the CSV into a table on disk, texts as they stand",
+    return beside(
+        ours,
+        reference,
+        "DuckDB reading the CSV into a table on disk, texts as they stand",
         note=f"{size:,} MB, {rows:,} rows, {ours.told['rejected']:,} rejected; one turn; "
         f"CPU {ours.told['cpu_s']:.1f} s, DuckDB {reference.told['cpu_s']:.1f} s",
     )

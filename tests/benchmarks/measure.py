@@ -60,6 +60,10 @@ def run_side(code: str, **environment: str) -> Side:
     return Side(answer["seconds"], answer["mb"], answer["told"])
 
 
+def beside(ours: Side, theirs: Side, reference: str, note: str = "") -> Measured:
+    return Measured(theirs.seconds / ours.seconds, ours.seconds, theirs.seconds, ours.mb, theirs.mb, reference, note)
+
+
 def median(values: list[float]) -> float:
     ordered = sorted(values)
     return ordered[len(ordered) // 2]

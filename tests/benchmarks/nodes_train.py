@@ -1,6 +1,6 @@
 """Four members of the network trained at once against the same members one after the other, on simulated runs."""
 
-from tests.benchmarks.measure import Measured, run_side
+from tests.benchmarks.measure import Measured, beside, run_side
 
 N_MEMBERS, N_WINDOWS, EPOCHS = 4, 176, 20
 
@@ -49,11 +49,8 @@ def run() -> Measured:
     told, expected = ours.told["loss"], theirs.told["loss"]
     if abs(told[0] / expected[0] - 1) > 1e-6:
         raise AssertionError(f"the first members differ: losses {told[0]} and {expected[0]}")
-    return Measured(
-        ratio=theirs.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=theirs.seconds,
-        ours_mb=ours.mb,
-        reference_mb=theirs.mb,
-        reference="the same members one after the other",
+    return beside(
+        ours,
+        theirs,
+        "the same members one after the other",
     )

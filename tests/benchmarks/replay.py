@@ -3,7 +3,7 @@
 Told beside it: our own policy, which has 48 such choices to make for every run, on the same runs.
 """
 
-from tests.benchmarks.measure import Measured, run_side
+from tests.benchmarks.measure import Measured, beside, run_side
 
 N_RUNS, N_TASKS = 6000, 60
 
@@ -57,12 +57,9 @@ def run() -> Measured:
     totals = float(str(ours.told["total"])), float(str(theirs.told["total"]))
     if abs(totals[0] / totals[1] - 1) > 1e-9:
         raise AssertionError(f"the two replays differ: {totals[0]} and {totals[1]} bytes")
-    return Measured(
-        ratio=theirs.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=theirs.seconds,
-        ours_mb=ours.mb,
-        reference_mb=theirs.mb,
-        reference="a loop over runs and candidates (NumPy)",
+    return beside(
+        ours,
+        theirs,
+        "a loop over runs and candidates (NumPy)",
         note=f"workprof, 48 ways of sizing: {float(str(ours.told['workprof_s'])):.2f} s on the same runs",
     )

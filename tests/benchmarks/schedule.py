@@ -6,7 +6,7 @@ Told beside it: the whole answer of 100,000 runs on 100 nodes, with the fewest n
 
 import os
 
-from tests.benchmarks.measure import Measured, run_side
+from tests.benchmarks.measure import Measured, beside, run_side
 
 N_RUNS, N_NODES = 600, 12
 
@@ -91,12 +91,9 @@ def run() -> Measured:
         raise AssertionError(f"the two schedules differ: {ours.told} and {theirs.told}")
     whole = run_side(WHOLE.format(n=n).replace("{{", "{").replace("}}", "}"))
     nodes, saved = whole.told["nodes"], whole.told["saved"]
-    return Measured(
-        ratio=theirs.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=theirs.seconds,
-        ours_mb=ours.mb,
-        reference_mb=theirs.mb,
-        reference="a loop over moments, runs and nodes (tests/memory/naive_schedule.py)",
+    return beside(
+        ours,
+        theirs,
+        "a loop over moments, runs and nodes (tests/memory/naive_schedule.py)",
         note=f"{n:,} runs on 100 nodes: {whole.seconds:.1f} s; {nodes} nodes, {saved} saved",
     )

@@ -1,6 +1,6 @@
 """One job explained by our classifier against shap's TreeExplainer on the plain one-hot model."""
 
-from tests.benchmarks.measure import Measured, run_side
+from tests.benchmarks.measure import Measured, beside, run_side
 
 JOBS = 20
 
@@ -58,13 +58,10 @@ told = {{}}
 
 def run() -> Measured:
     ours, theirs = run_side(OURS), run_side(REFERENCE)
-    return Measured(
-        ratio=theirs.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=theirs.seconds,
-        ours_mb=ours.mb,
-        reference_mb=theirs.mb,
-        reference="shap.TreeExplainer on the plain one-hot model",
+    return beside(
+        ours,
+        theirs,
+        "shap.TreeExplainer on the plain one-hot model",
         note=(
             f"median of {JOBS} jobs, the slowest of ours {float(str(ours.told['slowest_s'])) * 1000:.0f} ms; largest "
             f"gap between the sum and the score {float(str(ours.told['gap'])):.1e}"

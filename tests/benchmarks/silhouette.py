@@ -1,6 +1,6 @@
 """Exact Euclidean silhouettes of 90,000 x 10 in 25 clusters against scikit-learn, and the share of the peak rate."""
 
-from tests.benchmarks.measure import Measured, run_side
+from tests.benchmarks.measure import Measured, beside, run_side
 
 N_ROWS, N_DIMS, N_CLUSTERS = 90_000, 10, 25
 
@@ -55,12 +55,9 @@ def run() -> Measured:
         raise AssertionError(f"the two means differ by {difference}")
     achieved = 2 * N_DIMS * N_ROWS**2 / ours.seconds
     share = achieved / float(str(ours.told["peak_flops"]))
-    return Measured(
-        ratio=theirs.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=theirs.seconds,
-        ours_mb=ours.mb,
-        reference_mb=theirs.mb,
-        reference="sklearn.metrics.silhouette_samples",
+    return beside(
+        ours,
+        theirs,
+        "sklearn.metrics.silhouette_samples",
         note=f"{achieved / 2e9:.0f} G multiply-adds per second, {share:.0%} of the peak of a float32 matrix product",
     )

@@ -6,7 +6,7 @@ per metric at full size (size 300; the others cost much the same), and one silho
 rows, scaled by the square of the rows, which is what it costs.
 """
 
-from tests.benchmarks.measure import Measured, Side, run_side
+from tests.benchmarks.measure import Measured, Side, beside, run_side
 
 PER_METRIC = 28
 PART = 4
@@ -52,13 +52,10 @@ def measure(preset: str, silhouette: str) -> Measured:
     ours = run_side(OURS.format(preset=preset, silhouette=silhouette))
     min_samples = 300 if preset == "paper" else _quick_min_samples()
     loop = run_side(REFERENCE.format(part=PART, per_metric=PER_METRIC, min_samples=min_samples))
-    return Measured(
-        ratio=loop.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=loop.seconds,
-        ours_mb=ours.mb,
-        reference_mb=loop.mb,
-        reference="hdbscan and exact sklearn silhouettes in a loop, a part timed and scaled",
+    return beside(
+        ours,
+        loop,
+        "hdbscan and exact sklearn silhouettes in a loop, a part timed and scaled",
         note=f"{ours.told['runs']} runs; {_said(loop)}",
     )
 

@@ -3,7 +3,7 @@
 Both take the Manhattan distance between samples; the two must agree on path and cost.
 """
 
-from tests.benchmarks.measure import Measured, run_side
+from tests.benchmarks.measure import Measured, beside, run_side
 
 N_COUNTERS, N_SAMPLES, ROUNDS = 20, 600, 3
 
@@ -52,12 +52,9 @@ def run() -> Measured:
         raise AssertionError(f"the costs differ: {ours.told['cost']} and {theirs.told['cost']}")
     if ours.told["path"] != theirs.told["path"]:
         raise AssertionError("the paths differ")
-    return Measured(
-        ratio=theirs.seconds / ours.seconds,
-        ours_s=ours.seconds,
-        reference_s=theirs.seconds,
-        ours_mb=ours.mb,
-        reference_mb=theirs.mb,
-        reference="tslearn.metrics.dtw_path_from_metric",
+    return beside(
+        ours,
+        theirs,
+        "tslearn.metrics.dtw_path_from_metric",
         note=f"two runs of {N_SAMPLES} samples and {N_COUNTERS} counters",
     )

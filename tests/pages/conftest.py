@@ -100,3 +100,13 @@ def house(home):
 def problems(test):
     """Return every exception and error panel of a page."""
     return [item.message for item in test.exception] + [item.value for item in test.error]
+
+
+def words(test):
+    """Return what a page tells, without the marks that keep it from being markup."""
+    told = (*test.markdown, *test.caption, *test.info, *test.warning, *test.success)
+    return " ".join(str(item.value) for item in told).replace("\\", "")
+
+
+def labels(test):
+    return [button.label for button in test.button]

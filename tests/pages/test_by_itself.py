@@ -8,7 +8,7 @@ import pytest
 
 from pages._parts import long_question
 from pages._profiles import scoring
-from tests.pages.conftest import problems
+from tests.pages.conftest import labels, problems
 from workprof.core.settings import from_environment
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import SweepSettings
@@ -21,10 +21,6 @@ def ahead(monkeypatch):
         monkeypatch.setenv("WORKPROF_AHEAD", str(seconds))
 
     return of
-
-
-def labels(test):
-    return [button.label for button in test.button]
 
 
 def until_idle(workbench, patience_s=120):

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.pages import whole_home
-from tests.pages.conftest import SAMPLE, by_options, problems
+from tests.pages.conftest import SAMPLE, by_options, labels, problems, words
 from workprof.core.question import parameters_of
 from workprof.core.settings import from_environment
 from workprof.core.units import format_share
@@ -21,15 +21,6 @@ from workprof.workbench import Workbench
 FEW_ROWS, FINISHED_ROWS = 300, 200
 ROWS = whole_home.ROWS
 HOSTILE = "<script>alert(1)</script>"
-
-
-def labels(test):
-    return [button.label for button in test.button]
-
-
-def words(test):
-    told = (*test.markdown, *test.caption, *test.info, *test.warning, *test.success)
-    return " ".join(str(item.value) for item in told).replace("\\", "")
 
 
 def settle(test, met, patience_s=120):

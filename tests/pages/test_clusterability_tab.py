@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from pages._profiles import form
-from tests.pages.conftest import problems
+from tests.pages.conftest import labels, problems
 from workprof.answers.help.terms import glossary_of
 from workprof.answers.profiles import recut_sentence
 from workprof.core.question import address_of
@@ -19,10 +19,6 @@ from workprof.profiles.stability import StabilitySettings
 
 TAB = "Cluster tendency"
 STARTS = ("Compute: Hopkins statistic", "Compute: Label baseline (Table II)", "Compute: Stability of the profiles")
-
-
-def labels(test):
-    return [button.label for button in test.button]
 
 
 def words(test):

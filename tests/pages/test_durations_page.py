@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.pages.conftest import SAMPLE, by_options, problems
+from tests.pages.conftest import SAMPLE, by_options, labels, problems, words
 from workprof.answers.estimates import MEASURES
 from workprof.core.question import parameters_of
 from workprof.core.settings import from_environment
@@ -20,15 +20,6 @@ ROWS = 500
 ERRORS = {"durations_tab": "Prediction error"}
 TESTED = ERRORS | {"durations_split": "by_time"}
 OTHER = ProfileSettings(min_cluster_size=40)
-
-
-def labels(test):
-    return [button.label for button in test.button]
-
-
-def words(test):
-    told = (*test.markdown, *test.caption, *test.info, *test.warning)
-    return " ".join(str(item.value) for item in told).replace("\\", "")
 
 
 def until(met, patience_s=60):

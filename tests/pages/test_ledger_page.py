@@ -7,7 +7,7 @@ import pytest
 from tests.memory.slurm_dump import MAPPING, dump
 from tests.pages import addresses
 from tests.pages.all_views import unfolded
-from tests.pages.conftest import by_options, problems
+from tests.pages.conftest import by_options, problems, words
 from workprof.answers.ledger import ledger_runs_answer, ledger_sentence
 from workprof.core.settings import from_environment
 from workprof.core.units import format_share
@@ -39,11 +39,6 @@ def slurm(home, kept):
 @pytest.fixture
 def page(app, slurm):
     return lambda **more: app("memory", ds=slurm, memory_tab="Ledger", **(unfolded("memory") | more))
-
-
-def words(test):
-    told = (*test.markdown, *test.caption, *test.info, *test.warning)
-    return " ".join(str(item.value) for item in told).replace("\\", "")
 
 
 COLUMN = {

@@ -10,7 +10,7 @@ import pytest
 from pages._memory.bins import after_edits
 from tests.charts import records_for_memory as given
 from tests.pages.all_views import unfolded
-from tests.pages.conftest import problems
+from tests.pages.conftest import labels, problems, words
 from workprof.answers.assessment import assessment_sentence
 from workprof.answers.policies import acceptable, picked
 from workprof.charts.memory.tasks import classes_chart
@@ -29,15 +29,6 @@ from workprof.workbench import Workbench
 VIEWS = ("Plan", "Tasks", "Bins", "Models", "Policies", "Ledger", "Scenarios")
 MODELS = {"memory_trials": "0", "memory_sampling": "none", "memory_k": "2"}
 POLICIES = {"memory_policies": ["workprof", "preset", "p95"]}
-
-
-def labels(test):
-    return [button.label for button in test.button]
-
-
-def words(test):
-    told = (*test.markdown, *test.caption, *test.info, *test.warning, *test.success)
-    return " ".join(str(item.value) for item in told).replace("\\", "")
 
 
 def until(met, patience_s=60):

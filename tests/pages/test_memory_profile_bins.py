@@ -8,7 +8,7 @@ import streamlit as st
 from tests.charts import records_for_memory as given
 from tests.pages import addresses
 from tests.pages.all_views import unfolded
-from tests.pages.conftest import problems
+from tests.pages.conftest import problems, words
 from workprof.answers.saved_runs import run_label
 from workprof.core.settings import from_environment
 from workprof.core.units import GB, format_share, gb_h
@@ -20,11 +20,6 @@ from workprof.workbench import Workbench
 
 ROWS = 600
 OTHER = ProfileSettings(min_cluster_size=40, min_samples=40)
-
-
-def words(test):
-    told = (*test.markdown, *test.caption, *test.info, *test.warning, *test.success)
-    return " ".join(str(item.value) for item in told).replace("\\", "")
 
 
 def shown(test):

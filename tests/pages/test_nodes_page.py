@@ -12,7 +12,7 @@ from pages._runs.links import parameters_of
 from tests.charts import records_for_nodes as given
 from tests.made_once import keep
 from tests.nodes.planted_nodes import runs_of
-from tests.pages.conftest import problems
+from tests.pages.conftest import labels, problems, words
 from workprof.answers.nodes import price_sentence, score_words
 from workprof.charts.nodes.ranking import PRICE_UNIT, UNIT
 from workprof.core.fields import read
@@ -37,15 +37,6 @@ SPEEDS = {
     "small": {"cpu": 1.0, "memory": 1.5, "disk": 3.0, "network": 1.0},
     "tiny": {"cpu": 0.9, "memory": 1.5, "disk": 2.9, "network": 1.0},
 }
-
-
-def words(test):
-    told = (*test.markdown, *test.caption, *test.info, *test.warning)
-    return " ".join(str(item.value) for item in told).replace("\\", "")
-
-
-def labels(test):
-    return [button.label for button in test.button]
 
 
 def write(path, frame):

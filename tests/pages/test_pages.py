@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pages.conftest import SAMPLE, problems
+from tests.pages.conftest import SAMPLE, labels, problems
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.answers.over_time import memory_sentence
 from workprof.core.settings import from_environment
@@ -14,10 +14,6 @@ from workprof.workbench import Workbench
 PAGES = ("home", "data", "profiles")
 DATA_TABS = ("Validation", "Columns", "Preview")
 VIEWS = ("Profile", "Map", "Box plots", "Silhouettes", "Metadata")
-
-
-def labels(test):
-    return [button.label for button in test.button]
 
 
 def words(test):

@@ -17,7 +17,7 @@ from tests.charts import records_for_phases as given
 from tests.charts.records_for_tests import HOSTILE
 from tests.made_once import keep
 from tests.pages import addresses
-from tests.pages.conftest import problems
+from tests.pages.conftest import labels, problems, words
 from workprof.charts.phases.fingerprints import EVERY
 from workprof.core.question import address_of
 from workprof.core.settings import from_environment
@@ -37,15 +37,6 @@ VIEWS = ("Timeline", "Fingerprint", "Match", "Library", "Evaluation", "Live")
 RUN = "two steps/1"
 PUBLISHED = {"phases_mode": "faithful"}
 SPLITS = {"phases_splits": "1", "phases_open_splits": "0"}
-
-
-def labels(test):
-    return [button.label for button in test.button]
-
-
-def words(test):
-    told = (*test.markdown, *test.caption, *test.info, *test.warning, *test.success)
-    return " ".join(str(item.value) for item in told).replace("\\", "")
 
 
 def until(met, patience_s=120):

@@ -7,7 +7,7 @@ import time
 import pandas as pd
 import pytest
 
-from tests.pages.conftest import SAMPLE, problems
+from tests.pages.conftest import SAMPLE, labels, problems, words
 from workprof.background import Ingests, Tasks
 from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
@@ -38,15 +38,6 @@ def waiting_for(gate):
             time.sleep(0.02)
 
     return work
-
-
-def words(test):
-    told = (*test.markdown, *test.caption, *test.info, *test.warning, *test.success)
-    return " ".join(str(item.value) for item in told).replace("\\", "")
-
-
-def labels(test):
-    return [button.label for button in test.button]
 
 
 def click(test, label):

@@ -7,7 +7,7 @@ import time
 import pandas as pd
 import pytest
 
-from tests.pages.conftest import ROOT, SAMPLE, problems
+from tests.pages.conftest import ROOT, SAMPLE, labels, problems
 from workprof.answers.verdict import sentence
 from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
@@ -22,10 +22,6 @@ def few(home, tmp_path):
     pd.read_parquet(SAMPLE).head(1500).to_parquet(trace)
     with Workbench(from_environment()) as workbench:
         return workbench.ingest([trace])
-
-
-def labels(test):
-    return [button.label for button in test.button]
 
 
 def words(test):

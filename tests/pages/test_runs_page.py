@@ -8,7 +8,7 @@ import pytest
 
 from pages._runs import links
 from tests.charts import records_for_memory as given
-from tests.pages.conftest import SAMPLE, problems
+from tests.pages.conftest import SAMPLE, problems, words
 from workprof.campaign.journal import Journal
 from workprof.campaign.plan import read_plan
 from workprof.campaign.status import enlist
@@ -66,11 +66,6 @@ def made(bench, ask):
 def runs(home, kept):
     shutil.copytree(kept[0], home)
     return kept[1]
-
-
-def words(test):
-    told = (*test.markdown, *test.caption, *test.info, *test.warning)
-    return " ".join(str(item.value) for item in told).replace("\\", "")
 
 
 def button(test, label):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.pages.conftest import SAMPLE, problems
+from tests.pages.conftest import SAMPLE, labels, problems, words
 from workprof.core.question import parameters_of
 from workprof.core.settings import from_environment
 from workprof.profiles.questions import FIT
@@ -16,15 +16,6 @@ ROWS = 1_800
 SMALL = SweepSettings(sample_rows=ROWS)
 TABS = ("Score map", "Ranking", "All settings", "Summary", "Target", "Compare two")
 BEST, OTHER = "HDBSCAN, power, Euclidean, 50", "HDBSCAN, standard, Euclidean, 100"
-
-
-def labels(test):
-    return [button.label for button in test.button]
-
-
-def words(test):
-    told = (*test.markdown, *test.caption, *test.info, *test.warning)
-    return " ".join(str(item.value) for item in told).replace("\\", "")
 
 
 @pytest.fixture(scope="module")
