@@ -34,10 +34,10 @@ def methods(context: PageContext) -> None:
 
 def shapes(context: PageContext, source: str, edits: LibraryEdits) -> None:
     """Show the shapes of runs, and the ways to group them beside each other."""
-    given = forms.within("typical.library", context.library) | {"typical.edits.labels": edits.labels}
+    given = context.shared | {"edits.labels": edits.labels}
     question = LongQuestion(
         name="phases_start_shapes",
-        settings=forms.settings(context.visit, context.dataset, SHAPES, ("method", "k", "most_runs", "seen"), given),
+        settings=forms.settings(context.visit, context.dataset, SHAPES, ("grouping", "k", "most_runs", "seen"), given),
         compute=context.workbench.run_shapes,
         source=source,
         button="Group the runs",

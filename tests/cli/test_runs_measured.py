@@ -62,9 +62,7 @@ PHASES = {
         ds, TimelineSettings(RUN, own=(OwnBoundaries("app.cpu%", (9.0,)),))
     ),
     "phases.methods": lambda bench, ds: bench.phase_methods(ds, MethodsSettings(RUN, margin=3)),
-    "phases.shapes": lambda bench, ds: bench.run_shapes(
-        ds, ShapesSettings("density", 3, 12, 0.5, TypicalSettings(EDITS, 2, 12, 0.5))
-    ),
+    "phases.shapes": lambda bench, ds: bench.run_shapes(ds, ShapesSettings("density", 3, 12, 0.5, 2, 12, EDITS)),
     "phases.typical": lambda bench, ds: bench.typical_runs(ds, TypicalSettings(EDITS, 2, 12, 0.5)),
     "phases.known_match": lambda bench, ds: bench.known_match(ds, KnownMatchSettings(RUN, EDITS, library=FAITHFUL)),
     "phases.library": lambda bench, ds: bench.wait(

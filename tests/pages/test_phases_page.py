@@ -462,6 +462,6 @@ def test_pelt_and_the_other_methods_stand_beside_the_bayesian_search(page, runs,
 
 def test_the_typical_runs_stand_with_the_library(page, runs, house):
     house().workbench.typical_runs(runs, TypicalSettings(library=faithful_library()))
-    test = page("Library", phases_typical="true", **PUBLISHED)
+    test = page("Library", phases_typical="true", phases_shapes="true", **PUBLISHED)
     assert not problems(test)
     assert "typical-runs" in names(test)

@@ -24,7 +24,6 @@ from workprof.phases.shapes import (
     medoids_of,
     shapes_of,
 )
-from workprof.phases.typical import TypicalSettings
 
 pytestmark = pytest.mark.slow
 
@@ -136,4 +135,4 @@ def test_density_leaves_odd_runs_out():
 
 def test_few_runs_have_no_shapes():
     with pytest.raises(NotEnoughData, match="shapes need at least 12"):
-        shapes_of({"samples": planted(2)}, ShapesSettings(typical=TypicalSettings(shown=1)))
+        shapes_of({"samples": planted(2)}, ShapesSettings(shown=1))

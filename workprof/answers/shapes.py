@@ -70,7 +70,7 @@ def shapes_sentence(result: Shapes) -> str:
 def forecast_words(result: Shapes) -> str:
     """Whether shapes help to forecast run time and memory of a run that goes."""
     by = {one.method: one for one in result.groupings}
-    own, none, table = by[result.settings.method], by[ALIKE], by[AGGREGATES]
+    own, none, table = by[result.settings.grouping], by[ALIKE], by[AGGREGATES]
     parts = [
         f"Error of {what}: {format_share(mine)}, by mean and maximum {format_share(other)}, without groups "
         f"{format_share(without)}."

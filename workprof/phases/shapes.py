@@ -19,7 +19,7 @@ from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.phases.fingerprints import fit_normaliser, normalised, prints_of
-from workprof.phases.library import relabelled
+from workprof.phases.library import LibraryEdits, LibrarySettings, relabelled
 from workprof.phases.runs import Run, runs_of
 from workprof.phases.similarity import phases_of, scale_of
 from workprof.phases.typical import (
@@ -54,7 +54,7 @@ MEMORY = ("anonpages", "rss", "memory")
 class ShapesSettings:
     """How runs are grouped by their shape."""
 
-    method: Annotated[
+    grouping: Annotated[
         str,
         Setting(
             "Whose groups are shown.",
@@ -64,7 +64,7 @@ class ShapesSettings:
                 DENSITY: "hdbscan on the distances; leaves odd runs out",
             },
             shown={MEDOIDS: "k-medoids", BARYCENTERS: "Barycenters", DENSITY: "Density"},
-            key="phases_shapes_method",
+            key="phases_shapes_grouping",
             label="Grouping",
         ),
     ] = MEDOIDS
@@ -94,7 +94,29 @@ class ShapesSettings:
             label="Seen of a run",
         ),
     ] = 0.25
-    typical: TypicalSettings = field(default_factory=TypicalSettings)
+    shown: Annotated[
+        int,
+        Setting(
+            "Counters that runs are compared by: those that move most.",
+            least=1,
+            most=12,
+            key="phases_shapes_counters",
+            label="Counters warped",
+        ),
+    ] = 4
+    points: Annotated[
+        int,
+        Setting(
+            "Most samples of a run; of a longer one, means of equal stretches.",
+            unit="samples",
+            least=8,
+            most=500,
+            key="phases_shapes_points",
+            label="Most points",
+        ),
+    ] = 60
+    edits: LibraryEdits = field(default_factory=LibraryEdits)
+    library: LibrarySettings = field(default_factory=LibrarySettings)
 
 
 @dataclass(frozen=True)
@@ -137,15 +159,15 @@ def shapes_of(frames: Mapping[str, pd.DataFrame], settings: ShapesSettings, prog
     Sources: Petitjean et al. 2011 (DTW barycenter averaging) and hdbscan as libraries; PAM (Kaufman & Rousseeuw 1990).
     """
     started = time.perf_counter()
-    typical, fingerprints = settings.typical, settings.typical.library.fingerprints
-    found = runs_of(relabelled(frames["samples"], typical.edits), typical.library.counters)
+    library, fingerprints = settings.library, settings.library.fingerprints
+    found = runs_of(relabelled(frames["samples"], settings.edits), library.counters)
     if len(found.runs) < FEWEST_RUNS:
         raise NotEnoughData(f"the dataset has {len(found.runs)} runs; shapes need at least {FEWEST_RUNS}")
     normaliser = fit_normaliser(found.runs, found.counters, fingerprints)
     whole = [np.nan_to_num(normalised(run, normaliser, fingerprints).for_statistics) for run in found.runs]
-    chosen = most_moving(whole, typical.shown)
-    series = [np.ascontiguousarray(shortened_series(one[chosen], typical.points).T) for one in whole]
-    order = np.random.default_rng(typical.library.seed).permutation(len(series))
+    chosen = most_moving(whole, settings.shown)
+    series = [np.ascontiguousarray(shortened_series(one[chosen], settings.points).T) for one in whole]
+    order = np.random.default_rng(library.seed).permutation(len(series))
     own = np.sort(order[: settings.most_runs])
     progress(0.1, "warping runs onto each other")
     compared = [series[at] for at in own]
@@ -154,7 +176,7 @@ def shapes_of(frames: Mapping[str, pd.DataFrame], settings: ShapesSettings, prog
     k = settings.k or _best_k(warped[np.ix_(learn, learn)])
     progress(0.4, "phases of runs")
     prints = prints_of([found.runs[at] for at in own], normaliser, fingerprints)
-    scale = scale_of(prints, typical.library.match)
+    scale = scale_of(prints, library.match)
     by_phases = distances([phases_of(one, scale) for one in prints])
     table = _aggregates(compared)
     ways: dict[str, _Way] = {
@@ -169,8 +191,8 @@ def shapes_of(frames: Mapping[str, pd.DataFrame], settings: ShapesSettings, prog
     runs = [found.runs[at] for at in own]
     memory = _memory_counter(found.counters)
     judged = _Judged(runs, compared, learn, settings.seen, _peaks(runs, found.counters, memory), found.step_s)
-    groupings = [judged.grouping(name, way, labels[name], labels[settings.method]) for name, way in ways.items()]
-    shown, curves = _curves(labels[settings.method], compared, runs, found.step_s, typical, progress)
+    groupings = [judged.grouping(name, way, labels[name], labels[settings.grouping]) for name, way in ways.items()]
+    shown, curves = _curves(labels[settings.grouping], compared, runs, found.step_s, progress)
     every, n_bounded = _with_others(shown, own, series, warped)
     return Shapes(
         settings=settings,
@@ -378,7 +400,6 @@ def _curves(
     series: Sequence[Floats],
     runs: Sequence[Run],
     step_s: float,
-    typical: TypicalSettings,
     progress: Progress,
 ) -> tuple[Ints, tuple[TypicalRun, ...]]:
     """(n,) labels with the largest group first, and the barycenter of each group."""
@@ -392,7 +413,7 @@ def _curves(
         again[own] = place
         kept = own[:MOST_RUNS]
         parts = [np.ascontiguousarray(series[at].T) for at in kept]
-        middle = barycenter(parts, typical.gamma)
+        middle = barycenter(parts, TypicalSettings().gamma)
         costs = np.array([distance(middle, part) for part in parts])
         found.append(
             TypicalRun(
