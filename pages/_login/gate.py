@@ -49,7 +49,7 @@ class Gate:
         home: whose people may come in.
 
     Raises:
-        SettingsError: where a variable of the login cannot be used.
+        SettingsError: where a variable of the login, or the file of users, cannot be used.
     """
 
     def __init__(self, app: ASGIApp, home: Path) -> None:
@@ -62,6 +62,7 @@ class Gate:
             )
         self._elsewhere = bool(switch(os.environ, "WORKPROF_LOGIN"))  # OpenID Connect: the pages ask for it
         self._users = Users(home)
+        self._users.all()  # a file that is damaged, or open to others, is told at the start
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

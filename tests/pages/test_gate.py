@@ -224,6 +224,16 @@ def test_a_users_file_that_is_open_to_others_lets_nobody_in(client, home):
     assert "chmod 600" in told.text
 
 
+def test_a_damaged_users_file_is_told_at_the_start_and_meanwhile(client, home):
+    browser = client()
+    log_in(browser)
+    (home / "users.json").write_text('{"ann": ')
+    told = browser.get("/")
+    assert (told.status_code, "users.json cannot be read" in told.text) == (503, True)
+    with pytest.raises(SettingsError, match="mend it, or put a copy back"):
+        client()
+
+
 @pytest.mark.parametrize("peer", ["10.0.0.5", "192.168.7.3", "::ffff:10.0.0.5"])
 def test_the_proxy_vouches_for_people(client, home, peer):
     browser = client(peer, **PROXY)

@@ -4,12 +4,14 @@ import hashlib
 import re
 import shutil
 
+import httpx
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
 from tests.command_line import run_here
+from tests.service.running import serving
 from workprof.core.alerts import Told
 from workprof.core.errors import ColumnMissing, SettingsError, WorkprofError
 from workprof.core.roles import Role
@@ -17,10 +19,11 @@ from workprof.core.settings import Settings, from_environment
 from workprof.memory.decided import row_key
 from workprof.store.pseudonyms import Pseudonyms
 from workprof.store.reports import IngestOptions, ProfileNote
-from workprof.store.users import secret_of
+from workprof.store.users import Users, secret_of
 from workprof.workbench import Workbench
 
 NAMES = ("quentinova", "zarathustrin", "o'brienski", "Ünalowitz", "mx.yzzle@example.org", "team rocketeer", "q7", "xi")
+GOOD = "correct horse battery"
 HIDDEN = [name for name in NAMES if len(name) > 2]
 """Short names stand in other words by chance."""
 VIEWER = {"WORKPROF_ROLE": "viewer", "WORKPROF_PSEUDONYMS": "1"}
@@ -257,3 +260,30 @@ def test_without_the_secret_nothing_is_shown(settings):
     (settings.home / "secret").write_text("not hexadecimal")
     with pytest.raises(WorkprofError, match="cannot be used"):
         Workbench(settings.seen_by(Role.VIEWER))
+
+
+LONG = (
+    *("forecaster", "held_out", "embeddings", "estimate_evaluation"),
+    *("classifier_evaluation", "classifier_alternatives", "feedback_model", "shapes", "explain_all"),
+)
+"""Questions that learn for longer than the service waits."""
+
+
+@pytest.mark.slow
+def test_no_answer_of_the_service_to_a_viewer_holds_a_name(home):
+    """Every route that the service describes, asked by a viewer about a trace whose names stand in many columns."""
+    Users(home).add("vera", "viewer", GOOD)
+    told, answered = [], set()
+    with serving(home, ready="/healthz", WORKPROF_PSEUDONYMS="1") as service:
+        service.auth = httpx.BasicAuth("vera", GOOD)
+        paths = service.get("/openapi.json").json()["paths"]
+        every = [(path, method) for path, methods in paths.items() for method in methods]
+        for path, method in [one for one in every if one[0].rpartition(".")[2] not in LONG]:
+            body = {"json": {"jobs": [{"task_name": "align"}], "dataset": "runs"}} if method == "post" else {}
+            answer = service.request(method, path, params={"dataset": "runs"}, timeout=300, **body)
+            told.append(answer.text)
+            assert found(answer.text) == [], (path, found(answer.text))
+            assert answer.status_code != 500, path
+            answered |= {path} if answer.status_code == 200 else set()
+    assert {"/v1/questions/memory.verdict", "/v1/questions/memory.ledger", "/v1/questions"} <= answered, answered
+    assert "user-" in "".join(told)

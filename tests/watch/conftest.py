@@ -75,6 +75,10 @@ class Sink(http.server.BaseHTTPRequestHandler):
 class Mails(socketserver.StreamRequestHandler):
     """The least of SMTP; it refuses recipients whose address begins with 'refused'."""
 
+    def finish(self):
+        super().finish()
+        self.connection.close()  # the one over TLS is another socket
+
     def handle(self):
         self.wfile.write(b"220 sink\r\n")
         to, data = [], None
@@ -97,6 +101,15 @@ class Mails(socketserver.StreamRequestHandler):
                 data = []
                 self.wfile.write(b"354 go on\r\n")
                 continue
+            if word == b"EHLO" and self.server.tls:
+                self.wfile.write(b"250-sink\r\n250 STARTTLS\r\n")
+                continue
+            if word == b"STAR" and self.server.tls:
+                self.wfile.write(b"220 go on\r\n")
+                self.connection = self.server.tls.wrap_socket(self.connection, server_side=True)
+                self.rfile, self.wfile = self.connection.makefile("rb"), self.connection.makefile("wb", 0)
+                self.server.secured += 1
+                continue
             if word == b"QUIT":
                 self.wfile.write(b"221 bye\r\n")
                 return
@@ -104,7 +117,7 @@ class Mails(socketserver.StreamRequestHandler):
 
 
 def _served(server):
-    server.got, server.status, server.slow_s = [], 200, 0.0
+    server.got, server.status, server.slow_s, server.tls, server.secured = [], 200, 0.0, None, 0
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     yield server

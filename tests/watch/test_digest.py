@@ -2,10 +2,16 @@
 
 import email
 import email.policy
+import ipaddress
 import json
+import ssl
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.command_line import run_here
 from tests.watch.conftest import HOSTILE
@@ -195,6 +201,38 @@ def test_a_mail_server_whose_certificate_nobody_signed_gets_nothing(mails, monke
     with pytest.raises(WorkprofError, match="SSL"), sending.mail_server():
         pass
     assert mails.got == []
+
+
+def self_signed(folder, address):
+    """Write a key and a certificate that it signed itself; return both paths."""
+    key, moment = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "sink")])
+    signed = (
+        x509.CertificateBuilder(name, name, key.public_key(), 1, moment - timedelta(days=1), moment + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    paths = folder / "key.pem", folder / "certificate.pem"
+    plain = serialization.NoEncryption()
+    form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    paths[0].write_bytes(key.private_bytes(*form, plain))
+    paths[1].write_bytes(signed.public_bytes(serialization.Encoding.PEM))
+    return paths
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2"])
+def test_mails_go_over_tls_that_the_named_certificate_signs(bench, mails, monkeypatch, tmp_path, address):
+    """The sink's own certificate, whose address is that of the server, or another one's."""
+    key, certificate = self_signed(tmp_path, address)
+    mails.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    mails.tls.load_cert_chain(certificate, key)
+    monkeypatch.setenv("WORKPROF_SMTP_CA", str(certificate))
+    ran = digest(bench, "--to", "smtp", "--send", "--addresses", PATTERN)
+    if address == "127.0.0.1":
+        assert (ran.status, bool(mails.got), mails.secured) == (0, True, 1)
+    else:
+        assert (ran.status, mails.got) == (2, [])
+        assert "the mail server of WORKPROF_SMTP_URL failed" in ran.err
 
 
 def test_a_file_has_every_text_and_only_an_admin_sends(bench, webhook, tmp_path):

@@ -101,8 +101,9 @@ def serve(
 def _refuse_strangers(settings: Settings, host: str, *, api: bool) -> None:
     """Refuse to listen for other machines where nobody would have to say who they are."""
     proxy_of(os.environ)  # what is set up wrongly is told before anything listens
+    passwords = Users(settings.home).with_passwords
     if host not in LOOPBACK:
-        refuse_open_host(host, os.environ, passwords=Users(settings.home).with_passwords, api=api)
+        refuse_open_host(host, os.environ, passwords=passwords, api=api)
 
 
 def _serve_api(settings: Settings, options: dict[str, Any]) -> None:

@@ -42,6 +42,7 @@ from workprof.service.prediction import Batches, TooMany, learned_of
 from workprof.service.questions import answer_schema, kept_schemas, parameters_of, settings_from
 from workprof.service.state import FORECASTER, LONGEST_NAME, SIZES, NotReady, Sized, State
 from workprof.workbench.declared import DECLARED
+from workprof.workbench.question_methods import Bound
 
 T = TypeVar("T")
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -320,14 +321,17 @@ class Routes:
             def told_of(chosen: str, result: Any) -> Response | None:
                 if result is None:
                     return None
-                learned = learned_of(bench, asked, chosen, settings)
-                headers = {"Model-Version": learned.version, "Model-Trained": learned.trained}
+                headers = {}
+                if isinstance(asked, Bound):  # else it is answered of several results, as a sweep is
+                    learned = learned_of(bench, asked, chosen, settings)
+                    headers = {"Model-Version": learned.version, "Model-Trained": learned.trained}
                 return Json(to_json(told.document_of(question, result)), headers=headers)
 
             def kept() -> Response | float:
                 """What is kept, else the seconds that it takes to make it."""
                 chosen = name or state.hash_of("")
-                return told_of(chosen, asked.cached(chosen, settings).result) or takes_s(chosen)
+                result = asked.cached(chosen, settings).result if isinstance(asked, Bound) else None
+                return told_of(chosen, result) or takes_s(chosen)
 
             def takes_s(chosen: str) -> float:
                 rows, earlier = (

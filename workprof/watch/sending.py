@@ -116,7 +116,7 @@ def is_loopback(host: str) -> bool:
 
 @contextlib.contextmanager
 def mail_server() -> Iterator[smtplib.SMTP]:
-    """The mail server of the environment, over TLS; only one on this machine may do without.
+    """The mail server of the environment, over TLS; one on this machine may do without, if no certificates are named.
 
     Raises:
         SettingsError: where it is not configured.
@@ -136,7 +136,7 @@ def mail_server() -> Iterator[smtplib.SMTP]:
         else:
             server = smtplib.SMTP(host, port or 587, timeout=READ_S)
         with server:
-            if url.scheme == "smtp" and not is_loopback(host):
+            if url.scheme == "smtp" and (not is_loopback(host) or setting(CERTIFICATES)):
                 server.starttls(context=context)
             if url.username:
                 server.login(url.username, setting(PASSWORD, "the password"))
