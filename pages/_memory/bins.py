@@ -14,9 +14,10 @@ from pages._frame.cross_link import Link, follow
 from pages._frame.errors import refused
 from pages._memory import exports, scope
 from pages._memory.scope import PageContext
-from pages._parts import clusterings, figures, forms, tables
+from pages._parts import clusterings, controls, figures, forms, tables
 from pages._parts.controls import choice
-from workprof.answers.bins import LIMIT, answer, profile_answer
+from workprof.answers.bins import LIMIT, NODE_GB, answer, nodes_sentence, profile_answer
+from workprof.answers.home import PRICE
 from workprof.answers.scenarios import bins_scenario
 from workprof.answers.tasks import task_labels
 from workprof.answers.verdict import sentence as verdict_sentence
@@ -31,11 +32,13 @@ from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.questions import EVALUATE_CLASSIFIER
 from workprof.memory.bin_search import COUNT, MOST_BINS, PINNED, STRIDE, BinSettings, faithful_bins
 from workprof.memory.bins import GIVEN, Bins, ImprovementCurve, ProfileBinSettings
+from workprof.memory.ledger_settings import LedgerPrices
 from workprof.memory.questions import BINS
 from workprof.memory.verdict import VerdictSettings
 from workprof.profiles.names import OUTLIERS, number_of
 from workprof.profiles.settings import ProfileSettings
 
+CURRENCY = LedgerPrices().currency
 EDGES = "memory_edges"
 MOST_EDGES = 4 * MOST_BINS
 TABLE = "memory_edges_table"
@@ -272,13 +275,26 @@ def _show(context: PageContext, result: Bins, told: Answer, top: DeltaGenerator,
         figures.headline(markdown_text(told.sentence, 500))
         figures.show(usage_ecdf(result), key="memory_usage")
     figures.headline_row(told.figures)
+    _nodes(result)
     plan = context.workbench.verdict.cached(context.dataset.hash, VerdictSettings()).result
     if plan is not None:
         st.caption(markdown_text(f"The plan, of all tasks. {verdict_sentence(plan)}", 400))
     for note in told.notes:
-        st.caption(f":material/info: {markdown_text(note, 400)}")
+        if note != nodes_sentence(result):  # said above, of the chosen nodes
+            st.caption(f":material/info: {markdown_text(note, 400)}")
     table(result, told.table())
     scope.save_scenario(context, "memory_keep_bins", lambda name: bins_scenario(result, context.dataset, name, profile))
+
+
+def _nodes(result: Bins) -> None:
+    """Show what the bins are in nodes and money, and the size and the price that they are counted with."""
+    said = st.container()
+    with st.container(horizontal=True):
+        size = controls.number(
+            "Memory of a node (GB)", "memory_bins_node", NODE_GB, (0.1, controls.LARGEST_GB), width=200
+        )
+        price = controls.number(PRICE.format(CURRENCY), "memory_bins_price", 0.0, (0.0, 1e6), width=200)
+    said.markdown(f"**{markdown_text(nodes_sentence(result, size, price, CURRENCY), 300)}**")
 
 
 def improvement(curve: Callable[[], ImprovementCurve], result: Bins) -> None:

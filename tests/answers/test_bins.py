@@ -97,8 +97,8 @@ def test_the_words_of_a_profile_say_whose_runs_and_what_they_waste():
     found = of_profile()
     told = profile_answer(found, "P0 readers")
     assert "bins for P0 readers save at most" in told.sentence
-    assert told.notes[2].startswith("The profile's runs are of 6 tasks (sort 75.0 %, ")
-    assert "and 3 more" in told.notes[2]
+    assert told.notes[3].startswith("The profile's runs are of 6 tasks (sort 75.0 %, ")
+    assert "and 3 more" in told.notes[3]
     assert list(labelled(told)) == ["Wasted", "Saving, upper bound", "Above largest bin", "Above request"]
     assert labelled(told)["Wasted"] == gb_h(found.wasted_gb_h)
     assert "for profile 0 save" in to_text(profile_answer(found))

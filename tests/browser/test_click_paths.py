@@ -50,7 +50,11 @@ PATHS = (
     ),
     Path("which node is bad", ("Nodes",), (r"has slowed by|No node has degraded|is \d+ % faster",)),
     Path("which is best for this profile", ("Profiles", "Best nodes"), (r"\(P\d+\)", r"fastest|no clear difference")),
-    Path("what would three sizes save", ("Memory", "Bins"), (r"[1-3] bins? .*(save|cost)s? (at most )?[\d.]+ %",)),
+    Path(
+        "what would three sizes save",
+        ("Memory", "Bins"),
+        (r"[1-3] bins? .*(save|cost)s? (at most )?[\d.]+ %", r"Nodes of 64 GB at the peak: at least [\d,]+ as"),
+    ),
     Path("is this workload known", ("Phases", "Match"), (r"matches “|matches no known workload|is most like “",)),
 )
 

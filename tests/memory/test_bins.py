@@ -9,7 +9,7 @@ import pytest
 
 from tests.memory.traces import task_called, trace
 from tests.shared_data import needs_shared_data
-from workprof.answers.bins import answer, curve_answer
+from workprof.answers.bins import answer, curve_answer, nodes_sentence
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.memory.bin_search import BinSettings, best_edges, exhaustive_trials, faithful_bins, needs_of, stride_edges
@@ -393,3 +393,22 @@ def test_one_run_and_one_size():
         7 * GB,
         64 * GB,
     )
+
+
+def test_nodes_are_counted_by_what_the_runs_hold_at_once():
+    """Two runs of 60 GB use 10 and overlap for an hour; a third of 60 GB uses 30, alone. One of no known time counts
+    in the saving alone."""
+    start_h = [0.0, 1.0, 9.0, np.nan]
+    jobs = table([10.0, 10.0, 30.0, 10.0], 60.0, 2.0, start_time_s=np.asarray(start_h) * 3600)
+    result = bins_of({"jobs": jobs}, BinSettings(k=2, headroom=0.0, step_bytes=0.0))
+    held = result.at_once
+    assert (held.requested_peak, held.peak) == pytest.approx((120, 30))
+    assert result.edges_bytes == pytest.approx((10 * GB, 30 * GB))
+    assert nodes_sentence(result) == "Nodes of 64 GB at the peak: at least 2 as requested, 1 with the bins."
+    saved = 2 * (50 + 50 + 30 + 50)
+    assert nodes_sentence(result, 30.0, 0.5).startswith("Nodes of 30 GB at the peak: at least 4 as requested, 1 with")
+    assert nodes_sentence(result, 30.0, 0.5).endswith(f"The bins save {saved / 2:g} USD.")
+    worse = bins_of({"jobs": jobs}, BinSettings(edges_bytes=(100 * GB,)))
+    assert nodes_sentence(worse, 64.0, 1.0).endswith("The bins cost 320 USD more.")
+    untimed = bins_of({"jobs": jobs.drop(columns="start_time_s")}, BinSettings(k=2))
+    assert math.isnan(untimed.at_once.peak) and "no times" in nodes_sentence(untimed)

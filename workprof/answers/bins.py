@@ -1,5 +1,6 @@
 """Bins of a task or a profile: what they would save, what they break, and what more of them would bring."""
 
+import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from workprof.answers.tasks import shown
 from workprof.core.answer import Answer, Figure, Table, documents_of
 from workprof.core.stats import FEWEST_RUNS
 from workprof.core.table import Column
-from workprof.core.units import GB, format_share, gb, gb_h
+from workprof.core.units import GB, format_share, gb, gb_h, number
 from workprof.core.words import counted, shortened
 from workprof.memory.bin_search import COUNT, TIME
 from workprof.memory.bins import BinEffect, Bins, ImprovementCurve, NoBins, ProfileBins
@@ -126,7 +127,12 @@ def answer(result: Bins, about: str = "") -> Answer:
             *_risk(effect),
         ),
         (Table("bins", "Bins", LIMITS, [_Bin(effect, at) for at in range(len(effect.edges_bytes))]),),
-        (*(f"{one[:1].upper()}{one[1:]}." for one in result.messages), UPPER_BOUND, _published(result)),
+        (
+            *(f"{one[:1].upper()}{one[1:]}." for one in result.messages),
+            nodes_sentence(result),
+            UPPER_BOUND,
+            _published(result),
+        ),
         _document(result),
     )
 
@@ -160,6 +166,22 @@ def bins_sentence(result: Bins, about: str = "") -> str:
     return f"{whose} {verb} {'' if share < 0 else 'at most '}{format_share(abs(share))} {limit} {runs}."
 
 
+NODE_GB = 64.0
+
+
+def nodes_sentence(result: Bins, node_gb: float = NODE_GB, price: float = 0.0, currency: str = "USD") -> str:
+    """How many nodes hold the runs as requested and in the bins, and what that saves at a price per GB·h; 0 = none."""
+    held, saved = result.at_once, price * result.effect.saved_gb_h
+    size = f"{number(node_gb)} GB"
+    words = "Nodes cannot be counted: the runs have no times."
+    if np.isfinite(held.peak):
+        before, after = (max(math.ceil(one / node_gb - 1e-9), 1) for one in (held.requested_peak, held.peak))
+        words = f"Nodes of {size} at the peak: at least {before:,} as requested, {after:,} with the bins."
+    if not price:
+        return words
+    return f"{words} The bins {'cost' if saved < 0 else 'save'} {number(abs(saved))} {currency}{' more' * (saved < 0)}."
+
+
 def _risk(effect: BinEffect) -> tuple[Figure, Figure]:
     above = Figure(
         ABOVE,
@@ -178,6 +200,7 @@ def _document(result: Bins) -> dict[str, Any]:
     return {
         "edges_gb": [edge / GB for edge in result.edges_bytes],
         "static_gb": result.static_bytes / GB,
+        "held_at_once_gb": result.at_once,
         **documents_of((BY_COUNT,), result.effect),
         **{one: getattr(result.effect, one) for one in names},
         **{one: getattr(result, one) for one in ("search", "n_trials", "left_out", "messages", "seconds")},

@@ -33,6 +33,7 @@ from workprof.memory.bin_search import (
     usual_stride_bytes,
 )
 from workprof.memory.usage import Runs, UsageCurve, requesting, runs_of, usage_curve, with_flat_request, with_killed
+from workprof.memory.what_if import held_at_once
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,8 +110,7 @@ def effect_of_edges(
     edges, messages = _ordered(edges_bytes)
     places = own_bins(edges, runs.used_bytes if needed_bytes is None else needed_bytes)
     above = places == len(edges)
-    held = np.maximum(runs.requested_bytes, runs.used_bytes)
-    allotted = np.where(above, held, edges[np.minimum(places, len(edges) - 1)])
+    allotted = _allotted(runs, edges, places)
     static = np.where(above, runs.static_bytes, allotted)
     ones, hours = np.ones(len(places)), runs.hours
     everyone = np.full(len(places), runs.static_bytes)
@@ -135,6 +135,12 @@ def effect_of_edges(
         n_over_request=int((runs.used_bytes > runs.requested_bytes).sum()),
         messages=messages,
     )
+
+
+def _allotted(runs: SizedRuns, edges: Floats, places: Ints) -> Floats:
+    """(n,) the edge that a run gets; above the top one its request, or what it used where that is more."""
+    kept = np.maximum(runs.requested_bytes, runs.used_bytes)
+    return np.where(places == len(edges), kept, edges[np.minimum(places, len(edges) - 1)])
 
 
 def _per_bin(runs: SizedRuns, edges: Floats, places: Ints) -> tuple[Ints, Floats, Floats, Floats]:
@@ -180,6 +186,16 @@ GIVEN = "given"
 """Name of the search when the edges were given."""
 
 
+@dataclass(frozen=True)
+class AtOnce:
+    """GB that the runs hold at once, as requested and in the bins; NaN where the table has no times."""
+
+    requested_peak: float
+    requested_p95: float  # not exceeded in 95 % of the time with any run
+    peak: float
+    p95: float
+
+
 @dataclass(frozen=True, repr=False)
 class Bins(Shown):
     """Bin edges of a task."""
@@ -194,6 +210,7 @@ class Bins(Shown):
     static_bytes: float  # the one request that the optimal improvements compare with
     effect: BinEffect  # all figures
     usage: UsageCurve  # the ECDF of what the runs used
+    at_once: AtOnce  # behind a count of nodes
     left_out: dict[str, int]  # reason -> rows
     messages: tuple[str, ...]  # what was done otherwise than asked
     seconds: float  # of the computation
@@ -205,6 +222,8 @@ class BinRuns:
 
     runs: SizedRuns  # those that have a request
     weights: Floats  # (n,) by which the search counts them
+    start_s: Floats  # (n,) NaN where it is not known
+    end_s: Floats  # (n,) the same
     left_out: dict[str, int]  # reason -> rows
     messages: tuple[str, ...]  # what was done otherwise than asked
 
@@ -224,6 +243,7 @@ def bins_of(frames: Mapping[str, pd.DataFrame], settings: BinSettings, progress:
     edges = settings.edges_bytes if given else tuple(edge_choices(result, settings)[-1].edges_bytes.tolist())
     needed = needed_bytes(runs.used_bytes, settings)
     effect = effect_of_edges(runs, edges, needed, result.weights)
+    limits = np.array(effect.edges_bytes)
     stride = _stride(runs, settings) if settings.search == STRIDE and not given else 0.0
     return Bins(
         settings=settings,
@@ -236,10 +256,20 @@ def bins_of(frames: Mapping[str, pd.DataFrame], settings: BinSettings, progress:
         static_bytes=runs.static_bytes,
         effect=effect,
         usage=usage_curve(runs.used_bytes, runs.hours),
+        at_once=_at_once(result, _allotted(runs, limits, own_bins(limits, needed))),
         left_out=result.left_out,
         messages=(*result.messages, *effect.messages, *_raised_top(runs, settings, effect)),
         seconds=time.perf_counter() - started,
     )
+
+
+def _at_once(result: BinRuns, allotted: Floats) -> AtOnce:
+    known = np.isfinite(result.start_s) & np.isfinite(result.end_s)
+    if not known.any():
+        return AtOnce(*[float("nan")] * 4)
+    start_s, end_s = result.start_s[known], result.end_s[known]
+    ends = (held_at_once(start_s, end_s, one[known] / GB) for one in (result.runs.requested_bytes, allotted))
+    return AtOnce(*next(ends), *next(ends))
 
 
 def _raised_top(runs: SizedRuns, settings: BinSettings, effect: BinEffect) -> tuple[str, ...]:
@@ -294,7 +324,7 @@ def bin_runs(jobs: pd.DataFrame, settings: BinSettings) -> BinRuns:
     runs = requesting(with_flat_request(runs, settings.request_bytes))
     weights, messages = _weights(jobs, runs, settings)
     sized = SizedRuns(runs.used_bytes, runs.requested_bytes, runs.hours)
-    return BinRuns(sized, weights, dict(runs.left_out), messages)
+    return BinRuns(sized, weights, runs.start_s, runs.end_s, dict(runs.left_out), messages)
 
 
 def _weights(jobs: pd.DataFrame, runs: Runs, settings: BinSettings) -> tuple[Floats, tuple[str, ...]]:
