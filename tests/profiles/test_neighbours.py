@@ -70,7 +70,7 @@ def test_a_partial_sort_parts_at_the_nth_smallest(n_values):
         for nth in {0, 1, n // 2, n - 1} & set(range(n)):
             given = rng.integers(0, n_values, n + 4).astype(float)
             values, items = given.copy(), np.arange(n + 4)
-            partial_sort(values, items, 2, n + 2, nth)
+            partial_sort(values[2 : n + 2], items[2 : n + 2], nth)
             assert values[2 + nth] == np.sort(given[2 : n + 2])[nth]
             assert values[2 : 2 + nth].max(initial=-1) <= values[2 + nth] <= values[2 + nth : n + 2].min()
             assert np.array_equal(given[items], values)
@@ -83,7 +83,7 @@ def test_a_partial_sort_of_values_that_rise_and_fall_takes_no_longer(order):
     half = np.arange(40_000.0) * order
     for given in (np.concatenate([half, half[::-1]]), np.concatenate([half, half])):
         values, items = given.copy(), np.arange(len(given))
-        partial_sort(values, items, 0, len(given), 30_000)
+        partial_sort(values, items, 30_000)
         assert values[30_000] == np.sort(given)[30_000]
 
 

@@ -125,3 +125,18 @@ def _compile(kernel: Kernel, *, fastmath: bool) -> Kernel:
         compiled = njit(cache=False, nogil=True, fastmath=fastmath, error_model="numpy")(kernel)
     result: Kernel = compiled
     return result
+
+
+@compiled
+def sort_pairs(values: Any, items: Any) -> None:
+    """Sort values in place and items with them, equal values by item (Shell's sort, with Ciura's gaps).
+
+    numba's own argsort takes two seconds to compile, assigned slices and fancy indexes as long.
+    """
+    for gap in (1750, 701, 301, 132, 57, 23, 10, 4, 1):
+        for i in range(gap, len(values)):
+            value, item, j = values[i], items[i], i - gap
+            while j >= 0 and (values[j] > value or (values[j] == value and items[j] > item)):
+                values[j + gap], items[j + gap] = values[j], items[j]
+                j -= gap
+            values[j + gap], items[j + gap] = value, item

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.core.arrays import Floats, Ints
-from workprof.core.compiled import compiled
+from workprof.core.compiled import compiled, sort_pairs
 
 Keys = NDArray[np.uint64]
 
@@ -34,13 +34,13 @@ def window_quantiles(  # noqa: PLR0913, PLR0917  a compiled loop takes arrays, n
     cell used, and the jobs used.
     """
     window = 64
-    held, weights = np.empty(window), np.empty(window)
+    held, weights, order = np.empty(window), np.empty(window), np.empty(window, np.int64)
     for i in range(len(query_times)):
         for cell in range(len(fewest)):
             first = _first_at(cells[cell], 0, cells.shape[1], keys[cell, i], False)
             last = _first_at(cells[cell], first, cells.shape[1], keys[cell, i], True)
             right = _first_at(times[cell], first, last, query_times[i], False)
-            left, n = right - 1, 0
+            left, n, total = right - 1, 0, 0.0
             while n < window and (left >= first or right < last):
                 take_left = right >= last
                 if left >= first and not take_left:
@@ -51,18 +51,19 @@ def window_quantiles(  # noqa: PLR0913, PLR0917  a compiled loop takes arrays, n
                 else:
                     right += 1
                 if units[cell, j] != query_units[i]:
-                    held[n] = targets[cell, j]
+                    held[n], order[n] = targets[cell, j], n
                     weights[n] = np.exp(-abs(times[cell, j] - query_times[i]) / bandwidth_s) + 1e-9
+                    total += weights[n]
                     n += 1
             if n == 0 or n < fewest[cell]:
                 continue
             level_of[i], counts[i] = cell, n
-            order = np.argsort(held[:n])
-            total, risen, level = weights[:n].sum(), 0.0, 0
+            sort_pairs(held[:n], order[:n])
+            risen, level = 0.0, 0
             for k in range(n):
                 risen += weights[order[k]]
                 while level < len(levels) and (risen >= levels[level] * total or k == n - 1):
-                    result[i, level] = held[order[k]]
+                    result[i, level] = held[k]
                     level += 1
             break
 

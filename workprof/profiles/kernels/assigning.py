@@ -3,8 +3,16 @@
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints
-from workprof.core.compiled import compiled
-from workprof.profiles.kernels.nearest import Space, box_gaps, count_below, partial_sort, take_closer, to_block
+from workprof.core.compiled import compiled, sort_pairs
+from workprof.profiles.kernels.nearest import (
+    Space,
+    block_gaps,
+    box_gaps,
+    count_below,
+    partial_sort,
+    take_closer,
+    to_block,
+)
 
 Fitted = tuple[Floats, Ints, Floats]
 """Of the fitted rows, in block order: reduced core distance, node of the condensed tree that the row falls out of, and
@@ -23,7 +31,7 @@ def _join(values: Floats, items: Ints, min_samples: int, core: Floats) -> tuple[
     neighbours make the new row's core distance; the one after them counts, as in hdbscan.
     """
     nth = min(min_samples, len(values) - 1)
-    partial_sort(values, items, 0, len(values), nth)
+    partial_sort(values, items, nth)
     own, best, reach, length = values[nth], -1, np.inf, np.inf
     for i in range(len(values)):
         value, distance = max(own, values[i], core[items[i]]), values[i]
@@ -83,8 +91,9 @@ def _collect(
     nearest_first, gaps = near
     row_gaps, place, distances = looked
     filled = 0
-    for other in nearest_first:
-        if gaps[other] >= limit:
+    for i in range(len(nearest_first)):
+        other = nearest_first[i]
+        if gaps[i] >= limit:
             break
         if row_gaps[other] >= limit:
             continue
@@ -96,10 +105,10 @@ def _collect(
             continue
         filled = take_closer(values, items, filled, part, start, limit)
         if filled >= 2 * wanted or (filled >= wanted and limit == np.inf):
-            partial_sort(values, items, 0, filled, wanted - 1)
+            partial_sort(values[:filled], items[:filled], wanted - 1)
             filled, limit = wanted, values[wanted - 1]
     if filled > wanted:
-        partial_sort(values, items, 0, filled, wanted - 1)
+        partial_sort(values[:filled], items[:filled], wanted - 1)
     return min(filled, wanted)
 
 
@@ -119,9 +128,12 @@ def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, r
     size = 2 * wanted + np.max(starts[1:] - starts[:-1])
     values, items = np.empty(size), np.empty(size, np.int64)
     gaps, looked = np.empty(len(starts) - 1), _room_for_one(starts)
+    nearest_first = np.empty(len(gaps), np.int64)
     for block in range(first, last):
-        box_gaps(query_low[:, block], query_high[:, block], low, high, manhattan, gaps)
-        nearest_first = np.argsort(gaps)
+        block_gaps(query_low, query_high, block, (low, high), manhattan, gaps)
+        for i in range(len(gaps)):
+            nearest_first[i] = i
+        sort_pairs(gaps, nearest_first)
         for row in range(query_starts[block], query_starts[block + 1]):
             box_gaps(points[row], points[row], low, high, manhattan, looked[0])
             n_near = _collect(space, points[row], (nearest_first, gaps), (wanted, np.inf), (values, items), looked)
@@ -160,8 +172,9 @@ def _nearest_core(
     place[:] = -1
     n_looked = 0
     best, reach, length, bound = -1, np.inf, np.inf, np.inf
-    for other in nearest_first:
-        if gaps[other] > reach:
+    for i in range(len(nearest_first)):
+        other = nearest_first[i]
+        if gaps[i] > reach:
             break
         if max(row_gaps[other], least[other]) > reach or (least[other] == reach and row_gaps[other] >= length):
             continue
@@ -210,9 +223,12 @@ def assign_soon(
     widest = np.max(starts[1:] - starts[:-1])
     values, items = np.empty(2 * wanted + widest), np.empty(2 * wanted + widest, np.int64)
     gaps, looked = np.empty(len(starts) - 1), _room_for_one(starts)
+    nearest_first = np.empty(len(gaps), np.int64)
     for block in range(first, last):
-        box_gaps(query_low[:, block], query_high[:, block], low, high, manhattan, gaps)
-        nearest_first = np.argsort(gaps)
+        block_gaps(query_low, query_high, block, (low, high), manhattan, gaps)
+        for i in range(len(gaps)):
+            nearest_first[i] = i
+        sort_pairs(gaps, nearest_first)
         for row in range(query_starts[block], query_starts[block + 1]):
             joined, reach, bound = _nearest_core(space, points[row], (nearest_first, gaps), (fitted[0], least), looked)
             distance = reach if manhattan else np.sqrt(reach)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, Positions
-from workprof.core.compiled import compiled, share_out
-from workprof.profiles.kernels.nearest import Space, box_gaps, to_block
+from workprof.core.compiled import compiled, share_out, sort_pairs
+from workprof.profiles.kernels.nearest import Space, block_gaps, box_gaps, to_block
 from workprof.profiles.tree import Neighbours
 
 Rows = tuple[Floats, Floats, Ints, Ints]
@@ -109,11 +109,15 @@ def pure_blocks(component: Ints, starts: Ints, owner: Ints) -> None:
 
 
 @compiled
-def _blocks_within_reach(block: int, furthest: float, space: Space, rows: Rows, gaps: Floats) -> Ints:
-    """The blocks, nearest first, that can hold the other end of an edge from `block` of at most `furthest`."""
+def _blocks_within_reach(block: int, furthest: float, space: Space, rows: Rows, gaps: Floats, near: Ints) -> int:
+    """Write to `near` the blocks that can hold the other end of an edge from `block` of at most `furthest`.
+
+    They are written nearest first, their gaps to the front of `gaps`; returned is how many they are.
+    """
     _, _, starts, low, high, manhattan = space
     core, core_low, component, owner = rows
-    box_gaps(low[:, block], high[:, block], low, high, manhattan, gaps)
+    block_gaps(low, high, block, (low, high), manhattan, gaps)
+    count = 0
     for other in range(len(owner)):
         within = max(gaps[other], core_low[other]) <= furthest
         if within and owner[block] >= 0:
@@ -124,10 +128,11 @@ def _blocks_within_reach(block: int, furthest: float, space: Space, rows: Rows, 
                     if core[row] <= furthest and component[row] != owner[block]:
                         within = True
                         break
-        if not within:
-            gaps[other] = np.inf
-    near = np.flatnonzero(gaps < np.inf)
-    return near[np.argsort(gaps[near])]
+        if within:
+            gaps[count], near[count] = gaps[other], other
+            count += 1
+    sort_pairs(gaps[:count], near[:count])
+    return count
 
 
 @compiled
@@ -156,6 +161,15 @@ def _search_from(row: int, reach: Reach, space: Space, rows: Rows, bounds: Bound
 
 
 @compiled
+def _columns(values: Floats, chosen: Ints) -> Floats:
+    result = np.empty((len(values), len(chosen)))
+    for d in range(len(values)):
+        for i in range(len(chosen)):
+            result[d, i] = values[d, chosen[i]]
+    return result
+
+
+@compiled
 def search_outside(space: Space, rows: Rows, searched: Bools, blocks: Ints, bounds: Bounds, results: Results) -> None:
     """Look from some blocks' rows for edges to other components that are better than the best ones known.
 
@@ -166,6 +180,7 @@ def search_outside(space: Space, rows: Rows, searched: Bools, blocks: Ints, boun
     points, _, starts, low, high, manhattan = space
     core, _, component, owner = rows
     gaps, tile = np.empty(len(owner)), np.empty(starts[1] - starts[0] + 1)  # blocks differ by one row at most
+    every = np.empty(len(owner), np.int64)
     for block in blocks:
         if owner[block] >= 0 and not searched[owner[block]]:
             continue
@@ -176,12 +191,10 @@ def search_outside(space: Space, rows: Rows, searched: Bools, blocks: Ints, boun
                 furthest = max(furthest, bound)
         if furthest < 0.0:
             continue
-        near = _blocks_within_reach(block, furthest, space, rows, gaps)
+        near = every[: _blocks_within_reach(block, furthest, space, rows, gaps, every)]
         if len(near) == 0:
             continue
-        near_low, near_high = np.empty((len(low), len(near))), np.empty((len(low), len(near)))
-        for d in range(len(low)):
-            near_low[d], near_high[d] = low[d][near], high[d][near]
+        near_low, near_high = _columns(low, near), _columns(high, near)
         row_gaps = gaps[: len(near)]  # the blocks' own gaps are not needed any more
         for row in range(starts[block], starts[block + 1]):
             if searched[component[row]] and core[row] <= bounds[0][component[row]]:
@@ -286,8 +299,8 @@ class Forest:
         offer_listed(self._component, self._core, near.nearest, near.distance, best.arrays)
         pure_blocks(self._component, near.blocks.starts, self._owner)
         every = np.arange(len(self._owner), dtype=np.int64)
-        for wave in (every[::FIRST_WAVE], every[every % FIRST_WAVE != 0]):
-            self._search(wave, searched, best)
+        for first_wave in (True, False):
+            self._search(every[(every % FIRST_WAVE == 0) == first_wave], searched, best)
         self.n_edges = join_best(self._parent, best.arrays, searched, self.n_edges, self.edges.arrays)
         self.n_components = number_components(self._parent, self._component)
 

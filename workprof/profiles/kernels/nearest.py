@@ -7,7 +7,7 @@ column in the order of scikit-learn's trees, so equal pairs have equal distances
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints, Positions
-from workprof.core.compiled import compiled
+from workprof.core.compiled import compiled, sort_pairs
 
 Space = tuple[Floats, Floats, Ints, Floats, Floats, bool]
 """Rows in blocks, as compiled loops take them: points (n, d), lanes (n * d,), starts (n_blocks + 1,), lower and upper
@@ -15,15 +15,15 @@ corners (d, n_blocks) of the blocks' boxes (see `tree.Blocks`), and whether dist
 
 
 @compiled
-def partial_sort(values: Floats, items: Ints, first: int, last: int, nth: int) -> None:
-    """Reorder values[first:last] and items with them so that the `nth` smallest stands at first + nth.
+def partial_sort(values: Floats, items: Ints, nth: int) -> None:
+    """Reorder values and items with them so that the `nth` smallest stands at `nth`.
 
     A quickselect whose passes have no branches (Lomuto's): every value changes places, and only the border moves or
     not, which takes half the time of a pass that stops at values on the wrong side (Hoare's). A second pass parts the
     values equal to the pivot, so that many equal ones cost no more. The pivot is the median of three from the quarters:
     with the first and the last of values that rise and then fall it would be the smallest at every pass.
     """
-    low, high, target = first, last, first + nth
+    low, high = 0, len(values)
     while high - low > 1:
         quarter = (high - low) // 4
         one, two, three = values[low + quarter], values[(low + high) // 2], values[high - 1 - quarter]
@@ -34,7 +34,7 @@ def partial_sort(values: Floats, items: Ints, first: int, last: int, nth: int) -
             values[i], items[i] = values[border], items[border]
             values[border], items[border] = value, item
             border += value < pivot
-        if target < border:
+        if nth < border:
             high = border
             continue
         low = border
@@ -43,7 +43,7 @@ def partial_sort(values: Floats, items: Ints, first: int, last: int, nth: int) -
             values[i], items[i] = values[border], items[border]
             values[border], items[border] = value, item
             border += value <= pivot
-        if target < border:
+        if nth < border:
             return
         low = border
 
@@ -76,7 +76,7 @@ def split_rows(points: Floats, order: Ints, levels: int) -> Ints:
                     column, largest = d, variance
             for i in range(first, last):
                 keys[i] = points[order[i], column]
-            partial_sort(keys, order, first, last, (first + last) // 2 - first)
+            partial_sort(keys[first:last], order[first:last], (last - first) // 2)
         starts = finer
     return starts
 
@@ -155,6 +155,17 @@ def box_gaps(low: Floats, high: Floats, box_low: Floats, box_high: Floats, manha
             gaps[j] += gap if manhattan else gap * gap
 
 
+@compiled
+def block_gaps(
+    low: Floats, high: Floats, block: int, boxes: tuple[Floats, Floats], manhattan: bool, gaps: Floats
+) -> None:
+    """As `box_gaps`, of the box in column `block` of corners (d, n_blocks)."""
+    corners = np.empty((2, len(low)))
+    for d in range(len(low)):
+        corners[0, d], corners[1, d] = low[d, block], high[d, block]
+    box_gaps(corners[0], corners[1], boxes[0], boxes[1], manhattan, gaps)
+
+
 Candidates = tuple[Floats, Ints, Ints, Floats]
 """Of each row of a block: distances, positions, how many of them are filled, and the limit that others must beat."""
 
@@ -178,8 +189,12 @@ def _look_at(space: Space, block: int, other: int, gaps: Floats, candidates: Can
     points, lanes, starts, low, high, manhattan = space
     values, items, filled, limit = candidates
     width, rows = points.shape[1], len(gaps)
-    mine = lanes[starts[block] * width : starts[block + 1] * width].reshape(width, rows)
-    box_gaps(low[:, other], high[:, other], mine, mine, manhattan, gaps)
+    gaps[:] = 0.0
+    for d in range(width):
+        bottom, top, first = low[d, other], high[d, other], starts[block] * width + d * rows
+        for r in range(rows):
+            gap = max(0.0, bottom - lanes[first + r], lanes[first + r] - top)
+            gaps[r] += gap if manhattan else gap * gap
     start = starts[other]
     tile = np.empty(starts[other + 1] - start)
     for r in range(rows):
@@ -190,7 +205,7 @@ def _look_at(space: Space, block: int, other: int, gaps: Floats, candidates: Can
             continue
         filled[r] = take_closer(values[r], items[r], filled[r], tile, start, limit[r])
         if filled[r] >= 2 * wanted or (filled[r] >= wanted and limit[r] == np.inf):
-            partial_sort(values[r], items[r], 0, filled[r], wanted - 1)
+            partial_sort(values[r, : filled[r]], items[r, : filled[r]], wanted - 1)
             filled[r], limit[r] = wanted, values[r, wanted - 1]
 
 
@@ -199,13 +214,8 @@ def _write_nearest(values: Floats, items: Ints, row: int, nearest: Positions, di
     """Write the nearest of a row's candidates, without itself, in order of distance (equal ones by position)."""
     count = min(len(values), len(nearest) + 1)
     if count < len(values):
-        partial_sort(values, items, 0, len(values), count - 1)
-    for i in range(1, count):  # insertion sort of a few dozen entries
-        value, item, j = values[i], items[i], i - 1
-        while j >= 0 and (values[j] > value or (values[j] == value and items[j] > item)):
-            values[j + 1], items[j + 1] = values[j], items[j]
-            j -= 1
-        values[j + 1], items[j + 1] = value, item
+        partial_sort(values, items, count - 1)
+    sort_pairs(values[:count], items[:count])
     written = 0
     for i in range(count):
         if items[i] != row and written < len(nearest):
@@ -221,7 +231,7 @@ def _write_rows(first_row: int, rows: int, sizes: Ints, candidates: Candidates, 
     for r in range(rows):
         row, count = first_row + r, filled[r]
         for s in range(len(sizes) - 1, -1, -1):
-            partial_sort(values[r], items[r], 0, count, sizes[s])
+            partial_sort(values[r, :count], items[r, :count], sizes[s])
             core[s, row] = values[r, sizes[s]]
             count = sizes[s] + 1
         _write_nearest(values[r, :count], items[r, :count], row, nearest[row], distance[row])
@@ -239,15 +249,21 @@ def nearest_rows(space: Space, sizes: Ints, first: int, last: int, result: Neare
     room = 2 * wanted + widest
     values, items = np.empty((widest, room)), np.empty((widest, room), np.int64)
     filled, limit = np.empty(widest, np.int64), np.empty(widest)
-    gaps, row_gaps = np.empty(n_blocks), np.empty(widest)
+    gaps, row_gaps, order = np.empty(n_blocks), np.empty(widest), np.empty(n_blocks, np.int64)
     for block in range(first, last):
         rows = starts[block + 1] - starts[block]
         filled[:] = 0
         limit[:] = np.inf
-        box_gaps(low[:, block], high[:, block], low, high, manhattan, gaps)
+        block_gaps(low, high, block, (low, high), manhattan, gaps)
         gaps[block] = -1.0
-        for other in np.argsort(gaps):
-            if gaps[other] >= limit[:rows].max():
+        for i in range(n_blocks):
+            order[i] = i
+        sort_pairs(gaps, order)
+        for i in range(n_blocks):
+            furthest = -1.0
+            for r in range(rows):
+                furthest = max(furthest, limit[r])
+            if gaps[i] >= furthest:
                 break
-            _look_at(space, block, other, row_gaps[:rows], (values, items, filled, limit), wanted)
+            _look_at(space, block, order[i], row_gaps[:rows], (values, items, filled, limit), wanted)
         _write_rows(starts[block], rows, sizes, (values, items, filled, limit), result)
