@@ -4,12 +4,15 @@ import asyncio
 import base64
 import time
 
+import httpx
 import pytest
+from starlette.responses import PlainTextResponse
 
 from tests.command_line import run_here
 from tests.service.running import serving
 from workprof.core.roles import Role
-from workprof.service.guard import Doors
+from workprof.service.guard import Doors, Guard, Limits
+from workprof.service.metrics import Metrics
 from workprof.store.audit import Audit
 from workprof.store.doors import basic_of, proxy_of
 from workprof.store.users import Users
@@ -107,6 +110,36 @@ def test_a_viewer_asks_and_hands_nothing_in(home, people):
         assert status("POST", "/v1/observations", "paul", json=RUN) == 200
         again = status("GET", "/v1/observations?dataset=wasteful", "vera")
         assert again == 403
+
+
+@pytest.mark.slow
+def test_nobody_comes_in_while_the_file_of_users_is_damaged(tmp_path, caplog):
+    users = Users(tmp_path)
+    users.add("paul", "planner", GOOD)
+    guard = Guard(PlainTextResponse("in"), doors=Doors(users=users), limits=Limits(), metrics=Metrics())
+
+    def asked():
+        async def get():
+            transport = httpx.ASGITransport(guard)
+            async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+                return await client.get("/v1/questions", headers={"Authorization": basic("paul").decode()})
+
+        return asyncio.run(get())
+
+    assert asked().text == "in"
+    path = tmp_path / "users.json"
+    whole = path.read_bytes()
+    for damaged in (b"", whole[: len(whole) // 2], b"[1, 2]", whole.replace(b"planner", b"king")):
+        path.write_bytes(damaged)
+        refused = asked()
+        assert refused.status_code == 503
+        assert refused.headers["retry-after"]
+        assert "the log of this service says why" in refused.json()["detail"]
+        assert str(tmp_path) not in refused.text
+        assert "nobody comes in: " in caplog.text
+        caplog.clear()
+    path.write_bytes(whole)
+    assert asked().text == "in"
 
 
 @pytest.mark.parametrize("api", [[], ["--api"]])

@@ -168,13 +168,17 @@ class States:
         self._viewers: State | None = None
         self._guard = threading.Lock()
 
-    def of(self, request: Request) -> State:
-        """What answers whoever sent a request."""
-        if request.scope.get(ROLE, Role.VIEWER) > Role.VIEWER or self._open is None:
-            return self.whole
+    def at_hand(self, request: Request) -> State | None:
+        """What answers whoever sent a request; None where it is to be opened first."""
+        whole = request.scope.get(ROLE, Role.VIEWER) > Role.VIEWER or self._open is None
+        return self.whole if whole else self._viewers
+
+    def opened(self) -> State:
+        """What answers viewers."""
         with self._guard:
-            self._viewers = self._viewers or self._open()
-            return self._viewers
+            result = self._viewers or (self._open() if self._open else self.whole)
+            self._viewers = result
+            return result
 
     def close(self, within_s: float) -> None:
         """Close all of them."""
@@ -212,7 +216,7 @@ class Routes:
         self.questions = [one for one in DECLARED.values() if hasattr(type(states.whole.workbench), one.call)]
 
     async def _state(self, request: Request) -> State:
-        return await self._threads.quick(self._states.of, request)
+        return self._states.at_hand(request) or await self._threads.quick(self._states.opened)
 
     async def _read(self, request: Request, model: type[models.Open]) -> dict[str, Any]:
         """The document of a body."""

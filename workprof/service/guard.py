@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import hmac
 import json
+import logging
 import math
 import time
 from collections import OrderedDict
@@ -11,11 +12,13 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequen
 from dataclasses import dataclass
 from typing import Any
 
+from workprof.core.errors import WorkprofError
 from workprof.core.roles import Role
 from workprof.service.metrics import Metrics
 from workprof.store.doors import Proxy, basic_of
 from workprof.store.users import Refused, Users
 
+LOG = logging.getLogger(__name__)
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -174,7 +177,7 @@ class Guard:
 
         headers = dict(scope["headers"])
         try:
-            refusal = self._refusal(scope, headers, await self._named(scope, headers))
+            refusal = await self._let_in(scope, headers)
             if refusal is not None:
                 await _send_problem(sending, *refusal)
                 return
@@ -196,6 +199,13 @@ class Guard:
             route = scope.get("route")
             path = getattr(route, "path", "other") if status != 404 else "other"
             self._metrics.count_request(path, status, time.perf_counter() - started)
+
+    async def _let_in(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[int, str, float] | None:
+        try:
+            return self._refusal(scope, headers, await self._named(scope, headers))
+        except WorkprofError as error:  # of the file of users, which is not for strangers
+            LOG.error("nobody comes in: %s", error)
+            return 503, "who may come in cannot be read; the log of this service says why", AGAIN_S
 
     async def _named(self, scope: Scope, headers: Mapping[bytes, bytes]) -> float:
         """Find out who asks; return s until another password is looked at."""
