@@ -185,8 +185,9 @@ def recent_quantiles(past: Past, queries: Cells, query_units: Ints, levels: Floa
     level_of = np.full(n_queries, len(past.cells.fewest), dtype=np.int64)
     count_of = np.full(n_queries, len(past.targets), dtype=np.int64)
     jobs = (known.keys, known.times, known.targets, known.units, past.cells.fewest)
-    asked = (np.ascontiguousarray(one) for one in (queries.keys, queries.times, query_units))  # one kernel for all
-    window_quantiles(*jobs, *asked, float(bandwidth_s), levels, quantiles, level_of, count_of)
+    keys, times = np.ascontiguousarray(queries.keys), np.ascontiguousarray(queries.times)  # one layout, one kernel
+    units, bandwidth = np.ascontiguousarray(query_units), float(bandwidth_s)
+    window_quantiles(*jobs, keys, times, units, bandwidth, levels, quantiles, level_of, count_of)
     return Recent(level_of, count_of, quantiles)
 
 

@@ -176,9 +176,9 @@ class States:
     def opened(self) -> State:
         """What answers viewers."""
         with self._guard:
-            result = self._viewers or (self._open() if self._open else self.whole)
-            self._viewers = result
-            return result
+            if self._viewers is None:
+                self._viewers = self._open() if self._open else self.whole
+            return self._viewers
 
     def close(self, within_s: float) -> None:
         """Close all of them."""
@@ -216,7 +216,8 @@ class Routes:
         self.questions = [one for one in DECLARED.values() if hasattr(type(states.whole.workbench), one.call)]
 
     async def _state(self, request: Request) -> State:
-        return self._states.at_hand(request) or await self._threads.quick(self._states.opened)
+        state = self._states.at_hand(request)
+        return await self._threads.quick(self._states.opened) if state is None else state
 
     async def _read(self, request: Request, model: type[models.Open]) -> dict[str, Any]:
         """The document of a body."""
