@@ -188,6 +188,7 @@ def found_in(room):
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", ROOMS)
 def test_no_text_with_a_unit_is_made_outside_of_answers(room):
     found = found_in(room)

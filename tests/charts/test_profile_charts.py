@@ -45,6 +45,7 @@ def every_chart(fit):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["boxes", "silhouettes", "sizes", "map", "tree", "heatmap", "fingerprints"])
 def test_the_published_definitions_are_flagged_on_every_chart(name):
     assert "Published definitions" in every_chart(made.fit(mode="faithful"))[name].note

@@ -25,6 +25,7 @@ open(sys.argv[-1], "w").write(json.dumps({{"dependencies": answer, "fixes": []}}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("canary", "pinned", "status", "words"),
     [

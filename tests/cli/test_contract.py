@@ -156,6 +156,7 @@ def test_home_may_stand_before_or_after_the_command(workprof, run_workprof, samp
     assert len(after.json) >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

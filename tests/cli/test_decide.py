@@ -12,6 +12,8 @@ from tests.memory.test_verdict import jobs
 from workprof import Workbench, from_environment
 from workprof.store.home import DATABASE
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def workprof(tmp_path):

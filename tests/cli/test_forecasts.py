@@ -110,6 +110,7 @@ def test_faithful_mode_gives_the_published_estimators(workprof, sample):
     assert found.json["interval"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ARRAY = '[{"job_name": "a", "duration_s": 1}, {"job_name": "b", "duration_s": 2}]'
 
 
@@ -37,7 +39,6 @@ def test_a_sound_file_loses_nothing(workprof, tmp_path):
     assert (loaded["rows"], loaded["rejected"], loaded["lost"]) == (1, 1, 0)
 
 
-@pytest.mark.slow
 def test_a_sample_has_exactly_the_rows_asked_for(workprof, sample):
     drawn = workprof("sample", "small", "--by", "gpu_type", "--rows", 601, "--name", "exact", "--json").json
     assert drawn["rows"] == sum(stratum["rows_out"] for stratum in drawn["strata"]) == 601

@@ -10,6 +10,8 @@ from workprof.core.settings import from_environment
 from workprof.memory.ledger_settings import LedgerPrices, LedgerSettings, Thresholds
 from workprof.workbench import Workbench
 
+pytestmark = pytest.mark.slow
+
 
 def timeless(document):
     return {name: value for name, value in document.items() if name != "seconds"}
@@ -31,7 +33,6 @@ def test_its_json_is_that_of_the_library(slurm, workprof, home, monkeypatch):
     assert "runs did not finish well" in told.err
 
 
-@pytest.mark.slow
 def test_the_filter_of_a_row_and_of_a_finding_are_options_that_list_their_runs(slurm, workprof):
     told = workprof("memory", "ledger", "slurm", "--json").json
     for one, wanted in (
@@ -79,7 +80,6 @@ def test_what_it_cannot_do_is_said(slurm, workprof, words, reason, tmp_path):
     assert reason in told.err
 
 
-@pytest.mark.slow
 def test_rows_by_profile_rest_on_a_clustering_that_can_be_chosen(sample, workprof):
     usual = workprof("memory", "ledger", "small", "--by", "profile", "--json").json
     names = {row["name"] for row in usual["rows"]}

@@ -41,6 +41,7 @@ def test_every_answer_says_it_and_json_has_the_factor(workprof, trace, tmp_path)
         assert NOTE in (tmp_path / "out.txt").read_text(), command
 
 
+@pytest.mark.slow
 def test_with_the_size_of_the_machine_there_are_amounts(workprof, trace):
     sized = workprof(
         "ingest", trace, "--name", "sized", "--machine-memory", "512GB", "--machine-cores", 96, "--json"
@@ -51,6 +52,7 @@ def test_with_the_size_of_the_machine_there_are_amounts(workprof, trace):
     assert "taken to have 512 GB and 96 cores" in workprof("memory", "assess", "sized").out
 
 
+@pytest.mark.slow
 def test_amounts_say_nothing_and_take_no_machine(workprof, sample, trace):
     assert sample["machine_shares"] == []
     assert "machine_shares" not in workprof("memory", "assess", "small", "--json").json

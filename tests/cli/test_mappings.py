@@ -30,6 +30,7 @@ def test_a_sheet_loads_and_says_what_it_took_for_what(workprof, tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_a_doubtful_unit_is_refused_and_looked_at(workprof, steps, tmp_path):
     refused = workprof("ingest", steps)
     assert (refused.status, refused.out) == (2, "")

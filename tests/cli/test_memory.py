@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+pytestmark = pytest.mark.slow
+
 TASK_KEYS = {"task", "n", "requested_gb", "peak_gb", "utilisation", "utilisation_by_time", "wasted_gb_h", "class"}
 MODEL_KEYS = {
     "model", "sampling", "accuracy", "u_score", "u_rate", "confusion", "estimated_improvement", "replayed_improvement",
@@ -50,7 +52,6 @@ def test_assess(workprof, runs):
     assert strongest["column"] == "input_bytes"
 
 
-@pytest.mark.slow
 def test_bins_have_the_defaults_of_each_mode(workprof, runs):
     found = workprof("memory", "bins", "runs", "--task", "sort", "-k", 3, "--json").json
     assert set(found) >= {"edges_gb", "optimal_improvement", "time_based_optimal_improvement", "search", "seconds"}
@@ -64,7 +65,6 @@ def test_bins_have_the_defaults_of_each_mode(workprof, runs):
     assert all(abs(edge * 2 - round(edge * 2)) < 1e-9 for edge in stepped["edges_gb"])
 
 
-@pytest.mark.slow
 def test_models_tell_the_bin_from_the_input(workprof, runs):
     found = workprof("memory", "train", "runs", "--task", "sort", "-k", 3, "--trials", 2, "--json").json
     assert all(set(model) >= MODEL_KEYS for model in found["models"])
@@ -76,7 +76,6 @@ def test_models_tell_the_bin_from_the_input(workprof, runs):
     assert low <= found["models"][0]["u_rate"] <= high
 
 
-@pytest.mark.slow
 def test_the_tables_of_the_thesis_for_any_task(workprof, runs):
     asked = ("memory", "train", "runs", "--task", "sort", "--trials", 0, "--sampling", "none,random", "--tables")
     found = workprof(*asked, "--json").json
@@ -89,7 +88,6 @@ def test_the_tables_of_the_thesis_for_any_task(workprof, runs):
     assert "Table 11" in workprof(*asked).out
 
 
-@pytest.mark.slow
 def test_replay(workprof, runs):
     found = workprof("memory", "replay", "runs", "--policies", "all", "--json").json
     assert {"protocol", "seed", "n_tasks", "n_test", "policies", "tasks", "frontier"} <= set(found)
@@ -123,7 +121,6 @@ def test_earlier_datasets_are_known_from_the_start(workprof, runs, home):
     assert "give earlier ones" in refused.err
 
 
-@pytest.mark.slow
 def test_lifting_time_to_failure_and_cap_change_the_charges(workprof, runs):
     asked = ("memory", "replay", "runs", "--policies", "p95", "--json")
     late, early, capped = (
@@ -241,7 +238,6 @@ def test_bad_input_ends_with_2_and_one_line(workprof, runs, arguments, words):
     assert "Traceback" not in ended.err
 
 
-@pytest.mark.slow
 def test_text_for_people(workprof, runs):
     assert "Wasted (GB·h)" in workprof("memory", "assess", "runs").out
     told = workprof("memory", "bins", "runs", "--task", "sort", "--json").json

@@ -131,6 +131,7 @@ def test_a_mistake_is_told_in_words(place, monkeypatch, name):
     assert sorted(place.iterdir()) == before  # nothing half written is left
 
 
+@pytest.mark.slow
 def test_a_shell_completes_commands_and_choices(place, monkeypatch):
     from workprof.cli.questions import _completion
 

@@ -13,6 +13,8 @@ from workprof.phases.similarity import MatchSettings
 from workprof.phases.timeline import TimelineSettings
 from workprof.profiles.settings import ProfileSettings
 
+pytestmark = pytest.mark.slow
+
 
 def named(question, *texts):
     return settings_of(question, {WITH: texts})

@@ -38,6 +38,7 @@ def small(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_published_figures(workprof):
     ran = workprof("nodes", "transfer", "--reports", LOTARU, "--local", "n2", "--targets", "n1,c2", "--json")

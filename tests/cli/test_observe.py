@@ -41,6 +41,7 @@ def test_the_loop_goes_on_from_process_to_process(home, sample, finished):
     assert second["acquires_history"][-1]["jobs"] == first["observed"] + second["observed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

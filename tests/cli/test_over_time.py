@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_sums_of_the_bins_are_the_ledgers(slurm, workprof):
     told = workprof("memory", "over-time", "slurm", "--by", "task", "--bin", "day", "--json")

@@ -44,6 +44,7 @@ def test_detect_by_other_methods_and_counters(workprof, known):
     assert "c1" in workprof(*asked).out
 
 
+@pytest.mark.slow
 def test_counters_are_named_one_by_one(workprof, known):
     asked = ("phases", "detect", "all", "--run", "w1/2", "--counters")
     for text, names in (("c1", {"c1"}), ("c3,c1", {"c1", "c3"}), ('["c2"]', {"c2"})):
@@ -99,6 +100,7 @@ def test_all_counters_leave_out_those_of_the_processes(workprof, known):
     assert "proc.threads" not in workprof(*asked, "all", "--json").json["counters"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -12,6 +12,8 @@ from tests.formats.one_of_each import FILES
 from tests.memory.test_verdict import jobs
 from workprof.formats import not_known
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def workprof(tmp_path_factory):

@@ -58,6 +58,7 @@ def test_every_command_answers_or_refuses_in_one_line(workprof, tmp_path, name):
     assert wrong == {}
 
 
+@pytest.mark.slow
 def test_without_finished_runs_the_shell_says_why(run_workprof, tmp_path):
     workprof = partial(run_workprof, home=tmp_path / "home")
     loaded = workprof("ingest", poor_traces.write(tmp_path, "running"), "--name", "going", "--json").json

@@ -27,6 +27,7 @@ def test_a_report_is_one_file_and_a_bundle(workprof, few, tmp_path):
     assert sorted(path.name for path in tmp_path.glob(".*.part")) == []
 
 
+@pytest.mark.slow
 def test_a_section_that_there_is_not_is_named(workprof, few, tmp_path):
     found = workprof("report", "few", "-o", tmp_path / "r.html", "--sections", "nothing")
     assert found.status == 2

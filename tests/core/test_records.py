@@ -77,6 +77,7 @@ def test_json_for_people_has_no_nan():
     assert to_json({"a": np.array([1.0, np.inf]), "b": np.int64(3)}) == {"a": [1.0, None], "b": 3}
 
 
+@pytest.mark.slow
 @given(st.floats(allow_nan=True, allow_infinity=True), st.integers(-(2**63), 2**63))
 def test_every_number_survives(ratio, count):
     back = unpack(Outer, pack(outer(ratio=ratio, count=count)))

@@ -124,6 +124,7 @@ def test_a_selection_comes_back_from_its_link(selection):
     assert read_selection(selection.text()) == selection
 
 
+@pytest.mark.slow
 @given(
     st.one_of(
         st.text(max_size=40),

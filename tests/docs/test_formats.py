@@ -45,6 +45,7 @@ def test_a_page_names_every_column_that_becomes_a_field(name):
     assert missing == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.md")), ids=lambda path: path.name)
 def test_a_shown_command_exists_with_its_options_and_a_link_leads_somewhere(path):
     page = path.read_text(encoding="utf-8")

@@ -14,6 +14,8 @@ from workprof.memory.replay import replay
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.nodes.allocation import REPLAYED
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
 
 
@@ -37,7 +39,6 @@ def test_what_the_plain_rule_saves(name):
 
 
 @needs_shared_data
-@pytest.mark.slow
 @pytest.mark.parametrize("name", TRACES)
 def test_what_the_verdict_saves(name):
     assert verdict_row(name) in PAGE.splitlines()
@@ -121,13 +122,11 @@ def test_how_many_steps_are_found(n_samples):
     assert recognition.step_row(n_samples) in PAGE.splitlines()
 
 
-@pytest.mark.slow
 def test_what_the_published_priors_see_in_noise():
     assert f"see a change in {recognition.noise_as_published()} of pure noise" in " ".join(PAGE.split())
 
 
 @needs_shared_data
-@pytest.mark.slow
 @pytest.mark.parametrize("asked", nodes.TRANSFERS)
 def test_how_far_runtimes_carried_over_are_off(asked):
     assert nodes.transfer_row(*asked) in PAGE.splitlines()

@@ -66,6 +66,7 @@ def test_documents_speak_the_terms_of_the_field(path):
     assert [found[0] for found in FOUND.finditer(prose(path.read_text(encoding="utf-8")))] == []
 
 
+@pytest.mark.slow
 def test_sources_say_nothing_that_people_should_not_read():
     found = [
         f"{path.relative_to(ROOT)}:{line}: {' '.join(text.split())[:120]}"

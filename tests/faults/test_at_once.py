@@ -58,6 +58,7 @@ def test_a_rename_and_a_removal_beside_an_ingest_wait_their_turn(tmp_path):
         check_store(store, settings.home, {name: rows_hash(store, name) for name in ("renamed", "large")})
 
 
+@pytest.mark.slow
 def test_a_rename_to_the_name_that_an_ingest_is_about_to_take_is_refused(tmp_path):
     settings = settings_of(tmp_path / "home")
     with TraceStore(settings) as store, ThreadPoolExecutor(1) as tab:

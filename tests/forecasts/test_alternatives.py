@@ -52,6 +52,7 @@ def jobs():
     return table.assign(profile=np.where(table["user"] == "u3", 5, table["profile"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_rules_are_a_look_up_by_ever_fewer_fields(seed):
     jobs = small_table(300, seed)

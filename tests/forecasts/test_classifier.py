@@ -52,6 +52,7 @@ def test_planted_profiles_come_back_from_metadata(split):
     assert f1_score(truth, answers.profile[clear], labels=np.unique(truth), average="macro") >= 0.9
 
 
+@pytest.mark.slow
 def test_users_and_groups_kept_out_of_training_abstain():
     jobs = sample()
     users = np.random.default_rng(0).permutation(jobs["user"].unique())

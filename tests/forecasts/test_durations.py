@@ -126,6 +126,7 @@ def copies(random, named):
     return pd.DataFrame({"duration_s": durations, **({"job_name": jobs} if named else {})})
 
 
+@pytest.mark.slow
 def test_rows_of_one_job_are_no_independent_rows():
     with_jobs = misses(exponential, lambda random: copies(random, True), ALL)
     without = misses(exponential, lambda random: copies(random, False), ALL)

@@ -54,6 +54,8 @@ from workprof.forecasts.intervals import (
     interval,
 )
 
+pytestmark = pytest.mark.slow
+
 SIGMA = {"narrow": 0.05, "wide": 1.0}
 
 
@@ -81,7 +83,6 @@ def trained():
     return train_estimator(known_jobs(planted_jobs(), "duration_s"), EstimateSettings())
 
 
-@pytest.mark.slow
 def test_planted_levels_are_found(trained):
     fresh = planted_jobs(400, seed=1)
     found = estimate(trained, fresh)
@@ -93,7 +94,6 @@ def test_planted_levels_are_found(trained):
     assert np.median(widths[narrow]) < np.median(widths[~narrow]) / 2
 
 
-@pytest.mark.slow
 def test_the_interval_covers_new_jobs(trained):
     fresh = planted_jobs(2000, seed=2)
     found = estimate(trained, fresh)
@@ -101,7 +101,6 @@ def test_the_interval_covers_new_jobs(trained):
     assert 0.86 < inside.mean() < 0.95
 
 
-@pytest.mark.slow
 def test_ends_point_and_quantiles_are_in_order(trained):
     found = estimate(trained, planted_jobs(200, seed=3))
     assert (np.diff(found.quantiles, axis=1) >= 0).all()
@@ -109,7 +108,6 @@ def test_ends_point_and_quantiles_are_in_order(trained):
     assert (found.point <= found.high).all()
 
 
-@pytest.mark.slow
 def test_a_kept_model_says_the_same(trained):
     kept = unpack(EstimateModel, pack(trained.model))
     fresh = planted_jobs(100, seed=4)
@@ -118,7 +116,6 @@ def test_a_kept_model_says_the_same(trained):
     assert np.array_equal(first.high, again.high)
 
 
-@pytest.mark.slow
 def test_the_same_seed_is_the_same_model():
     jobs = planted_jobs(200)
     first, again = (train_estimates({"jobs": jobs}, EstimateSettings(seed=3)) for _ in range(2))
@@ -126,7 +123,6 @@ def test_the_same_seed_is_the_same_model():
     assert np.array_equal(first.candidates.forest.kept, again.candidates.forest.kept)
 
 
-@pytest.mark.slow
 def test_nearest_past_jobs_share_the_workload(trained):
     job = planted_jobs(1, seed=5)
     found = nearest_past_jobs(trained, job)
@@ -136,7 +132,6 @@ def test_nearest_past_jobs_share_the_workload(trained):
     assert (np.diff(found.shares) <= 0).all()
 
 
-@pytest.mark.slow
 def test_unseen_values_and_missing_plans_get_an_answer(trained):
     strange = planted_jobs(3).assign(user="nobody", group="none", workload=None, requested_cpu_percent=np.nan)
     found = estimate(trained, strange)
@@ -144,7 +139,6 @@ def test_unseen_values_and_missing_plans_get_an_answer(trained):
     assert (found.high / found.low > 20).all()  # nothing is known, and the interval says so
 
 
-@pytest.mark.slow
 def test_zeros_and_missing_targets():
     jobs = planted_jobs(200)
     jobs.loc[::4, "duration_s"] = 0.0

@@ -59,6 +59,7 @@ def test_another_profile_can_be_asked_for(loaded):
     assert np.isclose(sum(explain_job(loaded, job, p).probability for p in (-1, 0, 1)), 1)
 
 
+@pytest.mark.slow
 def test_over_all_jobs(loaded):
     jobs = small_table(seed=5).assign(row_id=np.arange(400) + 7)
     found = explain_all(loaded, jobs, 100, seed=3)

@@ -57,6 +57,7 @@ def test_how_long_a_killed_run_took_is_learned_only_where_that_is_asked_for():
     assert (len(kept.target), kept.censored.sum()) == (N, 40)
 
 
+@pytest.mark.slow
 def test_estimates_of_memory_know_of_the_kills():
     settings = EstimateSettings(target="peak_memory_bytes", split="random")
     told = train_estimates({"jobs": learned(False)}, settings)
@@ -65,6 +66,7 @@ def test_estimates_of_memory_know_of_the_kills():
     assert told.candidates.past.targets.max() > deaf.candidates.past.targets.max()
 
 
+@pytest.mark.slow
 def test_a_dataset_without_bounds_is_learned_as_it_is(tmp_path):
     with Workbench(from_environment({"WORKPROF_HOME": str(tmp_path / "home")})) as bench:
         plain = table().query("finished").drop(columns=["finished", KILLS, LOWER_BOUND])

@@ -29,6 +29,7 @@ def longest(workbench, dataset):
     return next(one for one in workbench.column_profiles(dataset) if one.column.name == "duration_s").maximum
 
 
+@pytest.mark.slow
 def test_a_new_name_a_removal_and_a_new_dataset_are_seen_at_once(workbench, tmp_path):
     first = ingested(workbench, tmp_path, "first", 3.0)
     assert workbench.dataset("first").hash == first.hash

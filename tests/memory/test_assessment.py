@@ -136,6 +136,7 @@ def test_chance_alone_is_called_a_finding_in_few_tables():
     assert alarms <= 6
 
 
+@pytest.mark.slow
 def test_of_a_large_table_facts_are_of_drawn_runs_and_all_else_of_every_run(tmp_path, monkeypatch):
     draw = np.random.default_rng(2)
     size = draw.integers(1, 50, 600)

@@ -174,6 +174,7 @@ def test_given_edges_hold_a_run_with_its_headroom_or_leave_it_its_request():
     assert found.effect.bin_least_headroom == pytest.approx([4.1 / 2 - 1, 10.1 / 9.6 - 1])
 
 
+@pytest.mark.slow
 def test_edges_that_were_written_in_gb_hold_the_runs_that_they_were_made_for():
     rng = np.random.default_rng(4)
     for _ in range(300):

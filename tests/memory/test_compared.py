@@ -44,6 +44,7 @@ def test_the_verdicts_lines_are_the_verdict(found, applied):
     assert found.booked_gb_h == pytest.approx(memory.today.booked, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_policy_is_charged_as_a_loop_over_the_runs_does(found):
     """p95 of the runs of the task that had ended when a run was submitted; fewer than ten keep the request."""
     runs = table().sort_values("submit_time_s", kind="stable").reset_index(drop=True)

@@ -69,6 +69,7 @@ def bench(tmp_path_factory):
 ASKED = ReplaySettings(("krr", "preset"), prices_runs=())
 
 
+@pytest.mark.slow
 def test_every_row_that_did_not_finish_is_counted_by_cause_with_its_hours(bench):
     found = {one.cause: one for one in bench.replay("sacct", ASKED).evidence}
     assert list(found) == [cause for cause in CAUSES if cause in found]
@@ -153,6 +154,7 @@ def test_a_kill_of_the_trace_is_one_of_today(bench):
     assert max(row.largest for row in found.rows) == pytest.approx(8, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_the_command_tells_the_counts(tmp_path):
     accounting().to_csv(tmp_path / "sacct.csv", index=False)
     (tmp_path / "map.json").write_text(json.dumps({name: {"from": a, "unit": b} for name, (a, b) in MAPPING.items()}))

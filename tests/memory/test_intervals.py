@@ -26,6 +26,7 @@ def test_wilson_of_nothing():
         wilson(1, 2, 1.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [200, MOST_BLOCKS * 3])
 def test_saving_covers_its_truth(n):
     """Runs save 20 % of their own size on average; the interval of each of 60 tables holds that about 57 times."""

@@ -17,6 +17,8 @@ from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.retry import RetrySettings
 from workprof.memory.usage import runs_of
 
+pytestmark = pytest.mark.slow
+
 RETRY = RetrySettings()
 
 

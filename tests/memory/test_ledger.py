@@ -37,6 +37,8 @@ from workprof.memory.ledger_settings import (
 from workprof.store.reports import FieldSource, IngestOptions
 from workprof.workbench import Workbench
 
+pytestmark = pytest.mark.slow
+
 ORIGIN = Origin("trace", "ab12", "1.0")
 
 
@@ -59,7 +61,6 @@ def by_name(ledger):
     return {row["name"]: row for row in ledger_json(ledger)["rows"]}
 
 
-@pytest.mark.slow
 @needs_shared_data
 def test_the_sums_of_the_shared_trace_are_those_that_pandas_finds_in_the_file(bench):
     raw = pd.read_csv(PAI_SAMPLE)
@@ -179,7 +180,6 @@ def test_every_number_opens_its_runs(bench, by):
 
 
 @pytest.mark.some(1)
-@pytest.mark.slow
 @pytest.mark.parametrize("by", ["user", "task", "week"])
 def test_the_filter_of_a_finding_lists_the_runs_that_it_counts(bench, by):
     limits = Thresholds(gpu_memory_bytes=9e9, gpu_cores=2.0, node_cores=16.0)

@@ -17,6 +17,8 @@ from workprof.memory.size_lists import bin_sizes
 from workprof.memory.usage import evidence_of, finished_of, runs_of, with_killed
 from workprof.memory.verdict import VerdictSettings, verdict_of
 
+pytestmark = pytest.mark.slow
+
 GB, HOUR = 1e9, 3600.0
 N = 80
 

@@ -243,6 +243,7 @@ def test_rows_are_what_tells_runs_apart_where_nothing_is_named():
     assert usual_over_time_rows({}, clustered=False) == "task"
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_bins_that_runs_overlap():
     jobs = trace(50_000, days=100)
     jobs["duration_s"] = 90 * DAY

@@ -36,6 +36,8 @@ from workprof.report.sections import SECTIONS
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 
+pytestmark = pytest.mark.slow
+
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&\"'"
 DATASET = Dataset(EVIL, "0" * 32, "jobs", "generic", 3, 3, "2026-01-01T00:00:00", "corrected", EVIL)
 ROWS = 2000
@@ -127,7 +129,6 @@ def test_the_same_report_gives_the_same_bundle():
     assert report_bundle(report) == report_bundle(report)
 
 
-@pytest.mark.slow
 def test_a_report_has_the_figures_of_the_library(workbench, made):
     assert [section.status for section in made.sections] == ["done", "done"]
     found = workbench.verdict("few")
@@ -171,7 +172,6 @@ def test_a_cancelled_report_stops(workbench):
         make_report(workbench, "few", ["data"], progress=stop)
 
 
-@pytest.mark.slow
 def test_missing_columns_are_named_in_the_section(workbench, tmp_path):
     trace = tmp_path / "thin.csv"
     trace.write_text("job_name,duration_s\n" + "".join(f"a{i},{i + 1}\n" for i in range(50)))
@@ -184,7 +184,6 @@ def test_missing_columns_are_named_in_the_section(workbench, tmp_path):
     assert " is left out: " in report_html(found)
 
 
-@pytest.mark.slow
 def test_the_first_page_decides_with_the_verdict_of_every_page(workbench, made):
     found = workbench.verdict.cached(made.dataset.hash).result
     first = made.decision
@@ -200,7 +199,6 @@ def test_the_first_page_decides_with_the_verdict_of_every_page(workbench, made):
     assert manifest(made)["decision"]["answer"] == first.summary
 
 
-@pytest.mark.slow
 def test_the_largest_unused_memory_adds_up_and_stands_in_the_bundle(workbench, made):
     ledger = workbench.ledger("few", LedgerSettings(by="task"))
     table = made.decision.tables[0].frame
@@ -214,7 +212,6 @@ def test_the_largest_unused_memory_adds_up_and_stands_in_the_bundle(workbench, m
         assert "decision/memory-verdict.csv" in bundle.namelist()
 
 
-@pytest.mark.slow
 def test_every_kind_of_data_has_a_first_page(workbench):
     samples = {name: workbench.ingest([SAMPLE.parent / name]).hash for name in ("benchmarks.jsonl", "telemetry.csv")}
     nodes, phases = (make_report(workbench, hashed, ["data"]).decision for hashed in samples.values())

@@ -18,6 +18,8 @@ from workprof.workbench import JOBS, Workbench
 from workprof.workbench.declared import DECLARED
 from workprof.workbench.question_methods import kind_of
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "pai_sample.parquet"
 USER, PERIOD = "08e43745b0f1", "30..34"
 SCOPE = f"whole?user={USER}&period={PERIOD}"
