@@ -1,5 +1,6 @@
 """A store in a fresh home, and small files."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,8 +18,18 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path / "home", data=tmp_path, memory_limit_bytes=GIB)
 
 
+@pytest.fixture(scope="session")
+def empty_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home of no dataset: its tables take longer to make than to copy."""
+    folder = tmp_path_factory.mktemp("empty")
+    with TraceStore(Settings(home=folder / "home", data=folder, memory_limit_bytes=GIB)):
+        return folder / "home"
+
+
 @pytest.fixture
-def store(settings: Settings) -> Iterator[TraceStore]:
+def store(settings: Settings, empty_home: Path) -> Iterator[TraceStore]:
+    if not settings.home.exists():
+        shutil.copytree(empty_home, settings.home)
     with TraceStore(settings) as opened:
         yield opened
 
