@@ -99,7 +99,7 @@ def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_
     if st.session_state.pop(CHANGED, False):
         st.rerun()
     if settings.algorithm != "hdbscan":
-        why = "The tree of the package is not saved" if settings.by_density else "OPTICS builds no tree"
+        why = "The tree of the package is not saved" if settings.by_density else "OPTICS and DBSCAN keep no tree"
         st.caption(f"{why}: another size needs a new fit (Settings).")
         return
     _follow(dataset, settings)

@@ -10,12 +10,14 @@ from workprof.charts.downloads import parquet_bytes
 from workprof.charts.profiles.membership import hdbscan_tree, outlier_histogram, runs_frame, single_linkage
 from workprof.inputs import safe_name
 from workprof.profiles.questions import MEMBERSHIP
+from workprof.profiles.settings import ALGORITHM_WORDS
 
 
 def unusual_runs(view: View) -> None:
     """Show the runs that lie apart, the exemplars of each profile, and the trees; computed on request."""
     if not view.fit.settings.weighed:
-        found = "with named pairs" if view.fit.settings.by_density else "by OPTICS"
+        fit = view.fit.settings
+        found = "with named pairs" if fit.by_density else f"by {ALGORITHM_WORDS[fit.algorithm]}"
         st.info(f"Only HDBSCAN weighs runs; these profiles were found {found}.", icon=":material/info:")
         return
     result = computed(view, MEMBERSHIP, "Unusual and typical runs", "unusual", {"fit": view.settings})

@@ -131,7 +131,7 @@ def test_optics_has_nothing_to_cut_again(app, loaded, house):
     house().workbench.profiles(loaded.hash, settings)
     test = app("profiles", profiles_algorithm="optics", profiles_sample_rows="600", profiles_min_cluster_size="30")
     assert problems(test) == []
-    assert "OPTICS builds no tree" in words(test)
+    assert "OPTICS and DBSCAN keep no tree" in words(test)
 
 
 @pytest.mark.parametrize(("n_rows", "usual"), [(15_000, 45), (100_001, 300), (500, 20)])

@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from tests.profiles.planted import awkward_points, blobs
 from workprof.profiles.names import Labelled, successors
 from workprof.profiles.settings import ProfileSettings, default_min_cluster_size
-from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours, numbered_cut, package_tree
+from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours, numbered_cut, package_tree, run_dbscan
 
 POINTS = {name: points for name, points in awkward_points().items() if len(points) > 3}
 
@@ -167,3 +167,29 @@ def test_the_packages_tree_is_its_own_fit_and_ours_but_for_ties(metric):
     for row in apart:  # each hangs on a distance that another edge has, too
         edges = (ours.source == row) | (ours.target == row)
         assert max(np.isclose(ours.weight, weight, rtol=1e-12).sum() for weight in ours.weight[edges]) > 1
+
+
+@pytest.mark.parametrize(("epsilon", "min_samples"), [(0.9, 5), (0.5, 12), (3.0, 2), (1e-6, 4)])
+def test_dbscan_is_that_of_scikit_learn(epsilon, min_samples):
+    """Dense runs in the same groups, the same outliers; a run at a border in a group that it reaches."""
+    from sklearn.cluster import DBSCAN
+
+    points, _ = blobs(900)
+    theirs = DBSCAN(eps=epsilon, min_samples=min_samples).fit(points)
+    ours, _ = run_dbscan(points, "euclidean", min_samples, epsilon)
+    dense = theirs.core_sample_indices_
+    assert_same_up_to_numbering(ours.labels[dense], theirs.labels_[dense])
+    assert np.array_equal(ours.labels < 0, theirs.labels_ < 0)
+    border = np.setdiff1d(np.flatnonzero(ours.labels >= 0), dense)
+    for row in border:
+        reached = dense[np.linalg.norm(points[dense] - points[row], axis=1) <= epsilon]
+        assert ours.labels[row] in ours.labels[reached]
+
+
+def test_the_radius_of_dbscan_is_at_the_knee_of_the_distances():
+    points, truth = blobs(1200)
+    found, (note,) = run_dbscan(points, "euclidean", 10, 0.0)
+    assert adjusted_rand_score(truth[found.labels >= 0], found.labels[found.labels >= 0]) > 0.95
+    rising = np.sort(np.partition(np.linalg.norm(points[:, None] - points[None], axis=2), 9, axis=1)[:, 9])
+    below = [rising[0] + (rising[-1] - rising[0]) * at / (len(rising) - 1) - rising[at] for at in range(len(rising))]
+    assert note == f"DBSCAN: 10 runs within {rising[int(np.argmax(below))]:.4g} make a dense place."

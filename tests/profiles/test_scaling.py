@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.preprocessing import MinMaxScaler, PowerTransformer, RobustScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, PowerTransformer, QuantileTransformer, RobustScaler, StandardScaler
 
 from workprof.core.errors import NotEnoughData
 from workprof.core.records import pack, unpack
@@ -12,6 +12,7 @@ THEIRS = {
     "minmax": MinMaxScaler(),
     "robust": RobustScaler(),
     "power": PowerTransformer(),
+    "quantile": QuantileTransformer(n_quantiles=400),
 }
 
 

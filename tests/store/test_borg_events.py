@@ -6,9 +6,12 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 from workprof.core.errors import TraceError
 from workprof.formats import borg, borg_2011
+from workprof.profiles.fit import fit_profiles
+from workprof.profiles.settings import GOOGLE9, ProfileSettings, preset
 from workprof.store.reports import IngestOptions
 
 pytestmark = pytest.mark.slow
@@ -154,3 +157,64 @@ def test_events_that_are_cut_off_or_no_numbers_are_told(store, write):
     assert any(check.name == "bad cells" and "time: 'soon' in line 3" in check.message for check in report.checks)
     with pytest.raises(TraceError, match="header"):
         store.ingest([write("y.csv", head)], IngestOptions())
+
+
+def test_windows_of_2011_tell_how_use_varies_and_how_many_tasks_are_active(store, tmp_path):
+    """The columns of PolarisProfiler's Google case, against a loop over the windows of each task."""
+    rng = np.random.default_rng(5)
+    windows = []
+    for job in range(12):
+        tasks = int(rng.integers(1, 5))
+        for task in range(tasks):
+            first = int(rng.integers(0, 3))
+            windows += [(job, task, first + at, *rng.uniform(0.01, 0.2, 3)) for at in range(int(rng.integers(2, 9)))]
+    lines = [
+        f"{600_000_000 + at * 300_000_000},{900_000_000 + at * 300_000_000},{job},{task},41,{cpu},{memory},0.07,0.001,"
+        f"0.002,{memory},0,{disk},0.02,0,2.9,0.008,1,0,0.001"
+        for job, task, at, cpu, memory, disk in windows
+    ]
+    (tmp_path / "part.csv").write_text("\n".join(rng.permutation(lines)) + "\n")
+    report = store.ingest([tmp_path / "part.csv"], IngestOptions())
+    assert report.format == "borg-2011-usage"
+    frame = store.frame("part", [*GOOGLE9, "job_name", "task_index"]).set_index(["job_name", "task_index"])
+    assert len(frame) == len({window[:2] for window in windows})
+    for (job, task), row in frame.iterrows():
+        own = [window for window in windows if window[:2] == (int(job), int(task))]
+        active = [sum(one[0] == int(job) and one[2] == mine[2] for one in windows) for mine in own]
+        cpu, memory, disk = (np.array([window[place] for window in own]) for place in (3, 4, 5))
+        wanted = {
+            "cpu_rate_sd": cpu.std(),
+            "canonical_memory_sd": memory.std(),
+            "local_disk_mean": disk.mean(),
+            "local_disk_sd": disk.std(),
+            "active_tasks_mean": np.mean(active),
+            "active_tasks_sd": np.std(active),
+        }
+        for name, value in wanted.items():
+            assert row[name] == pytest.approx(value), name
+
+
+@pytest.mark.slow
+def test_the_published_google_case_runs_on_task_usage(store, tmp_path):
+    """Quantiles, an autoencoder of the nine features and DBSCAN find three planted kinds of tasks."""
+    rng = np.random.default_rng(6)
+    kind = rng.integers(0, 3, 900)
+    lines = []
+    for run, of in enumerate(kind):
+        levels = 0.003 * 5.0 ** ((np.array([0, 1, 2]) + of) % 3)
+        for at in range((3, 9, 20)[of] + int(rng.integers(0, 3))):
+            cpu, memory, disk = levels * rng.uniform(0.8, 1.2, 3)
+            begin = 600_000_000 + at * 300_000_000
+            lines.append(
+                f"{begin},{begin + 300_000_000},{10_000 * of + run // 4},{run},41,{cpu},{memory},0.2,0.001,0.002,"
+                f"{memory},0,{disk},0.02,0,2.9,0.008,1,0,0.001"
+            )
+    (tmp_path / "part.csv").write_text("\n".join(lines) + "\n")
+    store.ingest([tmp_path / "part.csv"], IngestOptions())
+    jobs = store.frame("part", [*GOOGLE9, "task_index", "row_id"])
+    found = fit_profiles({"jobs": jobs}, ProfileSettings(**preset("google-2011", len(jobs))))
+    assert found.features == GOOGLE9
+    inside = found.labels >= 0
+    assert adjusted_rand_score(kind[jobs["task_index"].astype(int)][inside], found.labels[inside]) > 0.9
+    assert inside.mean() > 0.8
+    assert any(note.startswith("DBSCAN: 100 runs within") for note in found.notes)

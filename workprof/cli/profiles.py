@@ -43,7 +43,7 @@ def _settings(workbench: Any, dataset: str, preset: str | None, given: dict[str,
     return settings
 
 
-PRESET = Annotated[str | None, typer.Option("--preset", help="paper, fine or coarse; other options win.")]
+PRESET = Annotated[str | None, typer.Option("--preset", help="paper, fine, coarse or google-2011; other options win.")]
 ENGINE = Annotated[
     str | None,
     typer.Option(

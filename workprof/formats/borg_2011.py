@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from workprof.formats.borg import AFTER_S, NOT_KNOWN, NULLS, status_of, still_running
 from workprof.formats.borg_events import ENDS, NO_USE, REQUESTS, STARTS, TIMES
 from workprof.formats.cells import mostly, number, whole, word
-from workprof.formats.declare import NUMBER, TEXT, Events, Format, Rule, SourceColumn, Windows
+from workprof.formats.declare import ACTIVE, NUMBER, TEXT, Events, Format, Rule, SourceColumn, Windows
 from workprof.formats.fields import TIME_FIELDS
 
 EVENTS = ("SUBMIT", "SCHEDULE", "EVICT", "FAIL", "FINISH", "KILL", "LOST", "UPDATE_PENDING", "UPDATE_RUNNING")
@@ -89,6 +89,14 @@ FORMAT = Format(
         longest_s=300,
         largest=("requested_memory_bytes", "peak_memory_bytes", "maximum_cpu_rate"),
         means=("cpu_usage_percent", "mean_memory_bytes"),
+        spread={
+            "cpu_rate_sd": ("sd", "cpu_usage_percent"),
+            "canonical_memory_sd": ("sd", "mean_memory_bytes"),
+            "local_disk_mean": ("mean", "local_disk_space_usage"),
+            "local_disk_sd": ("sd", "local_disk_space_usage"),
+            "active_tasks_mean": ("mean", ACTIVE),
+            "active_tasks_sd": ("sd", ACTIVE),
+        },
         made=still_running(),
     ),
     normalised=SHARED,

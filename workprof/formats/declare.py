@@ -6,8 +6,8 @@ file is recognised.
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import IO
 
 from workprof.core.errors import TraceError
@@ -15,6 +15,8 @@ from workprof.core.units import KIB, MIB
 
 TEXT = "VARCHAR"
 NUMBER = "DOUBLE"
+ACTIVE = "active_"
+"""How many runs of a job have a window at the same time; see `Windows.spread`."""
 
 LONGEST_LINE_BYTES = 16 * MIB
 """No record of a scheduler is longer; more would be held in memory at once."""
@@ -98,6 +100,9 @@ class Windows:
     largest: tuple[str, ...]  # fields and kept columns of which the largest of the windows counts
     means: tuple[str, ...]  # those that are averaged
     made: tuple[Made, ...] = ()  # fields that are made of runs, not of windows
+    # new column -> 'mean' or 'sd' over the windows' time, and of what; or of the runs of its first key that are active
+    # in each of the windows' times: ACTIVE
+    spread: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

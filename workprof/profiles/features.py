@@ -38,6 +38,8 @@ EXPONENT_BOUNDS = (-6.0, 6.0)
 """Beyond these the transform is a step function; real columns of usage lie within -2 .. 2."""
 
 _SMALL = 1e-12
+MOST_QUANTILES = 1000
+"""Of the scaler 'quantile', as in PolarisProfiler's Google case."""
 
 
 def log_magnitude_centre(values: Floats) -> Floats:
@@ -114,6 +116,7 @@ class FittedTransform:
     centre: Floats  # (n_features + n_indicators,) subtracted
     scale: Floats  # (n_features + n_indicators,) divided by
     encoder: Encoder | None = None  # of an embedding, which takes the scaled values
+    quantiles: Floats | None = None  # (n_quantiles, n_features) of the scaler 'quantile'
 
 
 def fit_transform(matrix: FeatureMatrix, scaler: str, mode: str) -> FittedTransform:
@@ -135,9 +138,28 @@ def fit_transform(matrix: FeatureMatrix, scaler: str, mode: str) -> FittedTransf
         log_centre = log_magnitude_centre(values)
         exponent = np.array([best_exponent(values[:, j], log_centre[j]) for j in range(values.shape[1])])
         values = yeo_johnson(values, exponent, log_centre)
+    quantiles = None
+    if scaler == "quantile":
+        quantiles = np.quantile(values, np.linspace(0, 1, min(MOST_QUANTILES, len(values))), axis=0)
+        values = share_below(values, quantiles)
     shown = _with_indicators(values, missing, matrix.names, indicators)
     centre, scale = _centre_and_scale(shown, scaler)
-    return FittedTransform(scaler, matrix.names, fill, indicators, exponent, log_centre, centre, scale)
+    return FittedTransform(
+        scaler, matrix.names, fill, indicators, exponent, log_centre, centre, scale, quantiles=quantiles
+    )
+
+
+def share_below(values: Floats, quantiles: Floats) -> Floats:
+    """(n_rows, n_features) 0-1, the share of the fitted rows that are smaller; of equal ones half count.
+
+    Source: scikit-learn's QuantileTransformer with a uniform output.
+    """
+    shares = np.linspace(0, 1, len(quantiles))
+    columns = [
+        (np.interp(column, own, shares) - np.interp(-column, -own[::-1], -shares[::-1])) / 2
+        for column, own in zip(values.T, quantiles.T, strict=True)
+    ]
+    return np.column_stack(columns)
 
 
 def apply_transform(transform: FittedTransform, values: Floats) -> Floats:
@@ -164,6 +186,8 @@ def scale_values(transform: FittedTransform, values: Floats) -> Floats:
     filled = np.where(missing, transform.fill, values)
     if transform.scaler == "power":
         filled = yeo_johnson(filled, transform.exponent, transform.log_centre)
+    if transform.quantiles is not None:
+        filled = share_below(filled, transform.quantiles)
     shown = _with_indicators(filled, missing, transform.features, transform.indicators)
     return np.ascontiguousarray((shown - transform.centre) / transform.scale)
 
@@ -176,7 +200,7 @@ def _with_indicators(values: Floats, missing: Bools, names: tuple[str, ...], ind
 def _centre_and_scale(values: Floats, scaler: str) -> tuple[Floats, Floats]:
     width = values.shape[1]
     deviation = values.std(axis=0)
-    if scaler == "none":
+    if scaler in ("none", "quantile"):
         return np.zeros(width), np.ones(width)
     if scaler == "minmax":
         return values.min(axis=0), _nonzero(np.ptp(values, axis=0), deviation)
@@ -185,7 +209,7 @@ def _centre_and_scale(values: Floats, scaler: str) -> tuple[Floats, Floats]:
         return middle, _nonzero(high - low, deviation)
     if scaler in ("standard", "power"):
         return values.mean(axis=0), _nonzero(deviation, deviation)
-    raise SettingsError(f"scaler is {scaler!r}; use none, standard, minmax, robust or power")
+    raise SettingsError(f"scaler is {scaler!r}; use none, standard, minmax, robust, power or quantile")
 
 
 def _nonzero(scale: Floats, deviation: Floats) -> Floats:
@@ -326,9 +350,7 @@ def preparation_notes(
         notes.append("Published definitions: missing values are 0; requests and timestamps may be features.")
     if n_clustered < n_rows:
         drawn = f"{format_count(n_clustered)} of {format_count(n_rows)} rows"
-        others = (
-            "the others have no profile" if settings.algorithm == "optics" else "the others are assigned to profiles"
-        )
+        others = "the others have no profile" if not settings.by_density else "the others are assigned to profiles"
         notes.append(f"Sample: {drawn} were clustered, drawn at random (seed {settings.seed}); {others}.")
     notes.extend(f"{name} is left out: {reason}." for name, reason in matrix.left_out.items())
     for name, gaps in matrix.missing.items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ from workprof.profiles.features import FittedTransform, Prepared, draw_rows, pre
 from workprof.profiles.metadata import Heatmap
 from workprof.profiles.pairs import PairsHeld, settle
 from workprof.profiles.scores import ProfileScores, density_validity, of_all_rows, only_counted, score
-from workprof.profiles.settings import PACKAGE, ProfileSettings, refuse_unweighed
+from workprof.profiles.settings import ALGORITHM_WORDS, PACKAGE, ProfileSettings, refuse_unweighed
 from workprof.profiles.silhouettes import exact_silhouettes
 from workprof.profiles.summary import (
     FeatureSpread,
@@ -46,7 +46,7 @@ from workprof.profiles.tree import (
     find_neighbours,
     numbered_cut,
     package_tree,
-    run_optics,
+    run_without_tree,
     to_hdbscan,
 )
 
@@ -240,10 +240,10 @@ def fit_profiles(
     watch = Stopwatch(progress, STEPS)
     with watch.step("scale", "Scaling the features"):
         prepared = prepare(frames["jobs"], settings)
-    if settings.algorithm == "optics":
-        with watch.step("cut", "Running OPTICS"):
-            clusters = run_optics(prepared.points, prepared.settings.metric, prepared.settings.min_samples)
-        return describe(prepared, clusters, None, watch)
+    if not settings.by_density:
+        with watch.step("cut", f"Running {ALGORITHM_WORDS[settings.algorithm]}"):
+            clusters, note = run_without_tree(prepared.points, prepared.settings)
+        return describe(replace(prepared, notes=prepared.notes + note), clusters, None, watch)
     tree = grow_tree(prepared, watch)
     with watch.step("cut", "Cutting the tree"):
         clusters, _ = numbered_cut(tree, prepared.settings, prepared.pairs)

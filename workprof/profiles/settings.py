@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
@@ -12,12 +12,12 @@ ALGORITHMS = ("hdbscan", "optics")
 METHODS = ("eom", "leaf")
 METRIC_WORDS = {"euclidean": "Euclidean", "manhattan": "Manhattan"}
 PACKAGE = "package"
-ALGORITHM_WORDS = {"hdbscan": "HDBSCAN", PACKAGE: "HDBSCAN of its package", "optics": "OPTICS"}
+ALGORITHM_WORDS = {"hdbscan": "HDBSCAN", PACKAGE: "HDBSCAN of its package", "optics": "OPTICS", "dbscan": "DBSCAN"}
 ENGINES = {"workprof": "hdbscan", "hdbscan": PACKAGE}
 """What builds the spanning tree -> the algorithm that says so."""
 METHOD_WORDS = {"eom": "Excess of mass", "leaf": "Leaves"}
 MODE_WORDS = {"corrected": "Default", "faithful": "As published"}
-PRESETS = ("paper", "fine", "coarse")
+PRESETS = ("paper", "fine", "coarse", "google-2011")
 
 SENSORS10 = (
     "cpu_usage_percent",
@@ -44,6 +44,12 @@ ALL17 = (
     "duration_s",
 )
 """The published set: requests, times and sensors together."""
+
+GOOGLE9 = (
+    *("cpu_usage_percent", "cpu_rate_sd", "mean_memory_bytes", "canonical_memory_sd", "local_disk_mean"),
+    *("local_disk_sd", "active_tasks_mean", "active_tasks_sd", "duration_s"),
+)
+"""What the extended paper clustered of Google's trace of 2011; `borg-2011-usage` makes them of its windows."""
 
 FEATURE_SETS = {"sensors10": SENSORS10, "all17": ALL17}
 
@@ -88,6 +94,7 @@ Scaler = Annotated[
             "minmax": "to 0-1",
             "robust": "by median and quartiles",
             "power": "Yeo-Johnson",
+            "quantile": "to the share of runs below",
         },
         shown={
             "none": "None",
@@ -95,6 +102,7 @@ Scaler = Annotated[
             "minmax": "Min–max",
             "robust": "Robust (median, IQR)",
             "power": "Power (Yeo–Johnson)",
+            "quantile": "Quantiles (0–1)",
         },
     ),
 ]
@@ -166,6 +174,7 @@ class ProfileSettings:
                 "hdbscan": "by density",
                 PACKAGE: "by density, with the package hdbscan itself: the same but for ties, and slower",
                 "optics": f"on at most {OPTICS_ROWS:,} runs, and says so",
+                "dbscan": "by one density, that of `epsilon`",
             },
             shown=ALGORITHM_WORDS,
         ),
@@ -198,7 +207,13 @@ class ProfileSettings:
             label="Selection",
         ),
     ] = "eom"
-    epsilon: Annotated[float, Setting("Profiles closer than this, in scaled units, are merged.", least=0)] = 0.0
+    epsilon: Annotated[
+        float,
+        Setting(
+            "Profiles closer than this, in scaled units, are merged; the radius of DBSCAN, 0 = knee of the distances.",
+            least=0,
+        ),
+    ] = 0.0
     mode: Mode = "corrected"
     target_clusters: TargetClusters = PUBLISHED_TARGET_CLUSTERS
     silhouette: Silhouette = ""
@@ -242,16 +257,21 @@ def default_features(mode: str) -> tuple[str, ...]:
     return ("all17",) if mode == "faithful" else ("sensors10",)
 
 
-def preset(name: str, n_rows: int) -> dict[str, str | int]:
-    """The settings that a preset changes; the features stay as they are.
+def preset(name: str, n_rows: int) -> dict[str, Any]:
+    """The settings that a preset changes; the features stay as they are, but for 'google-2011'.
 
     Source: 'paper' is the run that the PolarisProfiler paper chose (power transform, Euclidean, 300 rows); 'fine' and
-    'coarse' are ours.
+    'coarse' are ours. 'google-2011' is the extended paper's: quantiles, autoencoder, DBSCAN(100) at the knee.
 
     Raises SettingsError for an unknown name.
     """
     if name not in PRESETS:
         raise SettingsError(f"preset is {name!r}; choose from {', '.join(PRESETS)}")
+    if name == "google-2011":
+        return {
+            **{"features": GOOGLE9, "scaler": "quantile", "embedding": "autoencoder", "metric": "euclidean"},
+            **{"algorithm": "dbscan", "epsilon": 0.0, "min_cluster_size": 0, "min_samples": 100},
+        }
     size = PAPER_MIN_CLUSTER_SIZE if name == "paper" else max(SMALLEST_PRESET_SIZE, round(PRESET_SHARES[name] * n_rows))
     return {"scaler": "power", "metric": "euclidean", "min_cluster_size": size, "min_samples": 0}
 

@@ -20,7 +20,7 @@ from workprof.profiles.fit import grow_tree, warm_kernels
 from workprof.profiles.pairs import NO_PAIRS, Pairs
 from workprof.profiles.scores import adjusted_rand
 from workprof.profiles.settings import ProfileSettings, Seed
-from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours, numbered_cut, run_optics
+from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours, numbered_cut, run_without_tree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -214,7 +214,7 @@ def _reference(prepared: Prepared, watch: Stopwatch) -> Ints:
     if given is not None:
         return given.astype(np.int64)
     settings = prepared.settings
-    if settings.algorithm == "optics":
+    if not settings.by_density:
         return _cluster(prepared.points, settings)
     return numbered_cut(grow_tree(prepared, watch), settings, prepared.pairs)[0].labels
 
@@ -240,8 +240,8 @@ def _seed(settings: StabilitySettings, resample: int) -> int:
 
 
 def _cluster(points: Floats, settings: ProfileSettings, pairs: Pairs = NO_PAIRS) -> Ints:
-    if settings.algorithm == "optics":
-        return run_optics(points, settings.metric, settings.min_samples).labels
+    if not settings.by_density:
+        return run_without_tree(points, settings)[0].labels
     neighbours = find_neighbours(points, settings.metric, (settings.min_samples,))
     tree = build_spanning_tree(neighbours, settings.min_samples)
     if pairs:

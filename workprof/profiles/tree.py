@@ -459,6 +459,44 @@ def _rank_by_size(labels: Ints, birth: Floats, death: Floats) -> Ints:
     return rank
 
 
+def run_without_tree(points: Floats, settings: ProfileSettings) -> tuple[Clusters, tuple[str, ...]]:
+    """The clustering of OPTICS or DBSCAN at resolved settings, and what is to be told of it."""
+    if settings.algorithm == "optics":
+        return run_optics(points, settings.metric, settings.min_samples), ()
+    return run_dbscan(points, settings.metric, settings.min_samples, settings.epsilon)
+
+
+def run_dbscan(points: Floats, metric: str, min_samples: int, epsilon: float) -> tuple[Clusters, tuple[str, ...]]:
+    """The clustering of DBSCAN, and the radius in words; 0 = at the knee of the rising distances to a neighbour.
+
+    Source: Ester et al. 1996 as in scikit-learn, where a run counts among its `min_samples`. Dense runs hang together
+    where the spanning tree's edges are no longer than the radius: the same groups, in memory that grows with the runs.
+    A run at the border joins its nearest dense run, where scikit-learn takes the group that it reaches first.
+    """
+    from scipy.sparse import coo_array  # noqa: PLC0415  heavy
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+    from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415
+
+    size = max(1, min_samples - 1)
+    tree = build_spanning_tree(find_neighbours(points, metric, (size,)), size)
+    radius = epsilon or _knee(np.sort(tree.core_distance))
+    near, n = tree.weight <= radius, len(points)
+    graph = coo_array((np.ones(near.sum()), (tree.source[near], tree.target[near])), shape=(n, n))
+    dense = tree.core_distance <= radius
+    raw = np.full(n, -1, dtype=np.int64)
+    raw[dense] = np.unique(connected_components(graph, directed=False)[1][dense], return_inverse=True)[1]
+    if dense.any() and not dense.all():
+        away, nearest = NearestNeighbors(n_neighbors=1, metric=metric).fit(points[dense]).kneighbors(points[~dense])
+        raw[~dense] = np.where(away[:, 0] <= radius, raw[dense][nearest[:, 0]], -1)
+    return _by_size(raw), (f"DBSCAN: {min_samples} runs within {radius:.4g} make a dense place.",)
+
+
+def _knee(rising: Floats) -> float:
+    """The value that lies farthest below the line from the first to the last."""
+    line = np.linspace(rising[0], rising[-1], len(rising))
+    return float(rising[int((line - rising).argmax())])
+
+
 def run_optics(points: Floats, metric: str, min_samples: int) -> Clusters:
     """The clustering of OPTICS with the xi method; the smallest cluster has min_samples rows, as in the paper's grid.
 
@@ -473,6 +511,11 @@ def run_optics(points: Floats, metric: str, min_samples: int) -> Clusters:
         # Duplicates have reachability 0 and scikit-learn divides by it; the ratio is compared as infinite, as meant.
         warnings.simplefilter("ignore", RuntimeWarning)
         raw = OPTICS(min_samples=min_samples, metric=metric).fit(points).labels_.astype(np.int64)
+    return _by_size(raw)
+
+
+def _by_size(raw: Ints) -> Clusters:
+    """Labels numbered from the largest group on; membership strengths do not exist here."""
     sizes = np.bincount(raw[raw >= 0]) if (raw >= 0).any() else np.zeros(0, dtype=np.int64)
     rank = np.empty(len(sizes), dtype=np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))

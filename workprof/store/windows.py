@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from workprof.core.progress import Progress
-from workprof.formats.declare import Events, Format, Made, Windows
+from workprof.formats.declare import ACTIVE, Events, Format, Made, Windows
 from workprof.formats.fields import FIELDS
 from workprof.store.catalogue import one
 from workprof.store.compile import DERIVED, FINISHED, FLAGS
@@ -50,6 +50,12 @@ def complete_runs(
     names = {column.name for column in columns}
     if windows and {*windows.keys, "start_time_s", "end_time_s"} <= names:
         before, after, longer = _fold(cursor, stage, windows, columns, progress)
+        if before != after:
+            spread = [name for name, (_, of) in windows.spread.items() if of in {*names, ACTIVE}]
+            columns = (
+                *columns,
+                *(Column(name, "DOUBLE", "", windows.spread[name][1], numeric=True) for name in spread),
+            )
     machine = options.machine
     known = {column.name: column for column in columns}
     shares = [name for name in declared.normalised if name in names]
@@ -102,10 +108,19 @@ def _fold(
     status = f" FILTER (WHERE {quoted('status')} IS NOT NULL)" if "status" in names else ""
     own = f"coalesce(NOT ({length} > {longest!r}), TRUE)"
     values = [f"{_value(column.name, windows, own)} AS {quoted(column.name)}" for column in columns]
+    weight = _weight(windows, own)
+    for name, (how, of) in windows.spread.items():
+        if of in {*names, ACTIVE}:
+            values.append(f"{_moment(how, quoted(of), weight)} AS {quoted(name)}")
     values.append(f"coalesce({_last(FINISHED)}{status}, TRUE) AS {FINISHED}")
     values.append(f"bit_or({FLAGS}) AS {FLAGS}")
     nameless = f"CASE WHEN {quoted(windows.keys[0])} IS NULL THEN rowid END"
-    select = f"SELECT {', '.join(values)} FROM {aside} GROUP BY {keys}, {nameless} ORDER BY min(rowid)"
+    source = aside
+    if any(of == ACTIVE for _, of in windows.spread.values()):
+        first = quoted(windows.keys[0])
+        active = f"count(*) OVER (PARTITION BY {first}, start_time_s) AS {quoted(ACTIVE)}"
+        source = f"(SELECT *, rowid, {active} FROM {aside})"
+    select = f"SELECT {', '.join(values)} FROM {source} GROUP BY {keys}, {nameless} ORDER BY min(rowid)"
     run_watched(cursor, f"CREATE TABLE {rows} AS {select}", [], progress, FOLD)
     cursor.execute(f"DROP TABLE {aside}")
     return int(n_rows), int(one(cursor, f"SELECT count(*) FROM {rows}")[0]), int(n_longer)
@@ -123,10 +138,21 @@ def _value(name: str, windows: Windows, sound: str) -> str:
     if name in windows.largest:
         return f"max({own})"
     if name in windows.means:
-        weight = f"CASE WHEN {sound} THEN greatest(end_time_s - start_time_s, 0) ELSE {windows.longest_s!r} END"
-        time = f"sum({weight}) FILTER (WHERE {own} IS NOT NULL)"
-        return f"coalesce(fsum({own} * {weight}) / nullif({time}, 0), avg({own}))"
+        return _moment("mean", own, _weight(windows, sound))
     return _last(own)
+
+
+def _weight(windows: Windows, sound: str) -> str:
+    """The SQL of a window's time."""
+    return f"CASE WHEN {sound} THEN greatest(end_time_s - start_time_s, 0) ELSE {windows.longest_s!r} END"
+
+
+def _moment(how: str, own: str, weight: str) -> str:
+    """The SQL of the mean over the windows' time, or of the deviation of the windows, each of which counts once."""
+    if how == "sd":
+        return f"stddev_pop({own})"
+    time = f"sum({weight}) FILTER (WHERE {own} IS NOT NULL)"
+    return f"coalesce(fsum({own} * {weight}) / nullif({time}, 0), avg({own}))"
 
 
 def _last(name: str) -> str:

@@ -36,7 +36,7 @@ METHODS = (
     Method(
         "Job profiles",
         "Profiles, Sweep",
-        "The sensors of the runs are scaled and clustered by density (HDBSCAN or OPTICS); each "
+        "The sensors of the runs are scaled and clustered by density (HDBSCAN, OPTICS or DBSCAN); each "
         "cluster is summarised by "
         "use, duration, workloads and users. A sweep runs 4 transforms, 7 sizes and 2 distances: 56 "
         "runs an algorithm (Table III).",
