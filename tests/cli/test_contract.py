@@ -35,6 +35,7 @@ def test_synth_answers_what_it_wrote(workprof, tmp_path):
     assert made.json["rows"] == len(pd.read_parquet(tmp_path / "a.parquet")) == 500
 
 
+@pytest.mark.slow
 def test_ingest_and_list(workprof, sample):
     assert set(sample) >= INGEST_KEYS
     assert (sample["rows"], sample["rejected"], sample["kind"], sample["format"]) == (3000, 0, "jobs", "pai-sample")
@@ -188,6 +189,7 @@ def test_the_callers_mistakes_end_with_2_and_one_clear_line(workprof, sample, ar
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["[]", "{}", '{"duration_s": "runtime"}', '{"duration_s": {"unit": "s"}}', "{"])
 def test_a_map_that_is_none_says_what_to_write(workprof, tmp_path, text):
     (tmp_path / "map.json").write_text(text)

@@ -131,6 +131,7 @@ def test_bad_input_ends_with_2_and_one_line(workprof, sample, arguments, words):
     assert "Traceback" not in ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "words"),
     [(b"", "empty"), (b"user,task_name\n", "no rows"), (b"\x00\x01\xff\xfe" * 50, "CSV"), (b"colour\nred\n", "colour")],

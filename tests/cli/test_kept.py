@@ -34,6 +34,7 @@ def test_the_help_of_each_command_is_the_same(path):
     assert command.get_help(context) == real.get_help(real_context)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [

@@ -15,6 +15,7 @@ def steps(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_sheet_loads_and_says_what_it_took_for_what(workprof, tmp_path):
     (tmp_path / "sheet.csv").write_text(SHEET)
     told = workprof("ingest", tmp_path / "sheet.csv", "--name", "sheet")

@@ -34,6 +34,7 @@ def test_the_contract(workprof, loaded):
     json.dumps(found, allow_nan=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -35,6 +35,7 @@ def runs(run_workprof, home):
     assert made.status == 0, made.err
 
 
+@pytest.mark.slow
 def test_rank_has_the_keys_of_the_contract(workprof, runs):
     done = workprof("nodes", "rank", "nodes", "--json")
     assert done.status == 0, done.err

@@ -34,6 +34,7 @@ def test_a_section_that_there_is_not_is_named(workprof, few, tmp_path):
     assert "choose from profiles, classify" in found.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "words"), [("r.txt", "does not end in .html"), ("no/r.html", "there is no folder")])
 def test_a_file_that_cannot_be_written_is_refused_first(workprof, few, tmp_path, name, words):
     found = workprof("report", "few", "-o", tmp_path / name)

@@ -53,6 +53,7 @@ def test_functions_of_two_processes_keep_apart(kernels):
     assert printed(kernels, "import kernels; kernels.main(['smallest_first', 'sorted_first'])") == both
 
 
+@pytest.mark.slow
 def test_kernels_are_plain_functions_where_numba_is_switched_off(kernels):
     assert printed(kernels, "import kernels; kernels.main(['sorted_first'])", NUMBA_DISABLE_JIT="1") == ["3.0"]
 

@@ -17,6 +17,7 @@ def test_what_a_spreadsheet_would_run_gets_an_apostrophe(start):
     assert spreadsheet_text("") == ""
 
 
+@pytest.mark.slow
 def test_downloads_and_exports_escape_headers_and_cells_alike(tmp_path):
     names = ["=1+1", "+a", "-b", "@c", "plain"]
     source = pd.DataFrame(

@@ -43,6 +43,7 @@ def test_two_columns_of_one_name_keep_their_cells():
     assert shown.to_numpy().tolist() == [["a\\u202e", "b"], ["c", "d\\u202e"]]
 
 
+@pytest.mark.slow
 def test_exports_of_a_dataset_and_downloads(tmp_path):
     source = pd.DataFrame({"job_name": ["x\u202ey", "=\u2066z"], "duration_s": [1.0, 2.0], "c\u202ed": ["a", "b"]})
     source.to_csv(tmp_path / "in.csv", index=False)

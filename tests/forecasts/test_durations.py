@@ -243,6 +243,7 @@ def test_planted_needs_are_found_that_finished_runs_alone_put_too_low(seed):
     assert value_at(curve.finished, 0.9) < 0.75 * truth
 
 
+@pytest.mark.slow
 def test_the_band_of_censored_runs_holds_the_planted_curve():
     missed = 0
     for seed in range(200):

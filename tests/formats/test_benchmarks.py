@@ -57,6 +57,7 @@ def test_the_real_runs():
     assert len(json.loads(measured.frame["host"][0])) == 12
 
 
+@pytest.mark.slow
 def test_the_sample_is_read_and_one_disk_of_eight_nodes_fails():
     measured = read_benchmarks(SAMPLE)
     assert measured.rejected == ()

@@ -34,6 +34,7 @@ def test_lines_are_counted_as_they_stand_in_the_file_and_no_quote_takes_any_with
         read_configurations(path)
 
 
+@pytest.mark.slow
 def test_the_measured_sample_is_searched_with_the_scores_of_its_nodes(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKPROF_HOME", str(tmp_path))
     with Workbench(from_environment()) as bench:

@@ -97,6 +97,7 @@ def store(folder):
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_array", [False, True])
 def test_the_ingest_keeps_the_rows_and_tells(store, folder, as_array):
     twice = '{"job_name": "a", "duration_s": 1, "duration_s": 2, "extra": {"x": 1, "x": 2}}'

@@ -53,6 +53,7 @@ def test_what_another_thread_loads_is_seen_by_this_one(workbench, tmp_path):
     assert [one.name for one in workbench.datasets()] == ["other"]
 
 
+@pytest.mark.slow
 def test_the_summary_of_a_name_is_that_of_the_dataset_that_bears_it_now(workbench, tmp_path):
     first = ingested(workbench, tmp_path, "trace", 3.0)
     assert longest(workbench, "trace") == 3.0

@@ -196,6 +196,7 @@ def test_a_pinned_top_that_is_too_small_for_the_headroom_grows_and_says_so():
     assert bins_of({"jobs": jobs}, BinSettings(k=1, top="pinned", headroom=0.1)).messages == ()
 
 
+@pytest.mark.slow
 def test_every_smaller_number_comes_with_the_largest():
     rng = np.random.default_rng(5)
     for _ in range(200):
@@ -206,6 +207,7 @@ def test_every_smaller_number_comes_with_the_largest():
             assert cost_of(choice.edges_bytes, sizes, weights) == pytest.approx(choice.cost)
 
 
+@pytest.mark.slow
 def test_stride_search_equals_trying_every_combination():
     rng = np.random.default_rng(6)
     for _ in range(1000):

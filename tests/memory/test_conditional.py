@@ -38,6 +38,7 @@ def least_waste(frontier, kills):
     return min(wasted for wasted, failures in frontier if failures <= kills)
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize(
     ("level", "margin", "by_task", "by_user"),

@@ -81,6 +81,7 @@ def test_the_requests_of_later_attempts_tell_nothing():
     assert any("10 run(s) are later attempts" in note for note in result.notes)
 
 
+@pytest.mark.slow
 def test_a_free_top_saves_more_than_a_pinned_one():
     pinned, free = (trained("methylseq", "BISMARK_DEDUPLICATE", top=top) for top in ("pinned", "free"))
     assert free.optimal_improvement > pinned.optimal_improvement

@@ -100,6 +100,7 @@ def test_right_scores_help_and_the_searches_find_what_is_cheap(tmp_path, optimiz
     assert search_file(path, given, scores).path == found.path
 
 
+@pytest.mark.slow
 def test_a_limit_leaves_slow_configurations_out(tmp_path):
     frame = table(workloads=(("", 0.97, 3000.0),))
     path = written(tmp_path, frame.drop(columns="workload"))

@@ -96,6 +96,7 @@ def test_the_absolute_value_hides_a_change():
     assert changes(8, absolute=False) == changes(8, absolute=True) == [[8], [8]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_recursion_equals_the_naive_one(kind):
     y = series(kind)

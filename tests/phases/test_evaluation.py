@@ -119,6 +119,7 @@ def test_workloads_can_be_left_out_together(samples):
         evaluate({"samples": samples}, EvaluationSettings(splits=1, open_splits=1, left_out=("w9",)))
 
 
+@pytest.mark.slow
 def test_runs_without_a_label_are_left_out_and_counted(samples):
     unlabelled = samples.assign(workload=samples["workload"].replace({"w3": None}))
     found = evaluate({"samples": unlabelled}, EvaluationSettings(splits=1, open_splits=0))

@@ -196,6 +196,7 @@ def test_a_library_may_come_from_another_dataset():
     assert match_known(frames, settings, silent).verdict.nearest == "two steps"
 
 
+@pytest.mark.slow
 def test_a_recorded_run_is_replayed_as_it_would_have_been_followed(tmp_path):
     given.samples().to_csv(tmp_path / "runs.csv", index=False)
     with Workbench(from_environment({"WORKPROF_HOME": str(tmp_path / "home")})) as bench:

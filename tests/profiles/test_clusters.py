@@ -36,6 +36,7 @@ def assert_same_up_to_numbering(ours, theirs):
     assert all((a == -1) == (b == -1) for a, b in pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("method", ["eom", "leaf"])
 @pytest.mark.parametrize("name", POINTS)

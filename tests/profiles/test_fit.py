@@ -98,6 +98,7 @@ def test_both_silhouettes(mode):
     assert found.scores.avg_silhouette <= found.scores.silhouette_clustered + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scaler", ["none", "standard", "minmax", "robust", "power"])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 def test_every_scaler_and_metric_runs(scaler, metric):
@@ -106,6 +107,7 @@ def test_every_scaler_and_metric_runs(scaler, metric):
     assert found.scores.silhouette_method == "exact"
 
 
+@pytest.mark.slow
 def test_optics():
     found = fit(algorithm="optics", sample_rows=400)
     assert found.tree is None
@@ -185,6 +187,7 @@ def test_the_paper_preset_on_the_synthetic_sample(tmp_path):
     assert found.settings.min_cluster_size == found.settings.min_samples == 300
 
 
+@pytest.mark.slow
 def test_the_librarys_object_draws_and_predicts(plain, monkeypatch):
     from hdbscan import approximate_predict
 

@@ -16,6 +16,7 @@ def true_core(found, size):
     return np.sqrt(core) if found.metric == "euclidean" else core
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 @pytest.mark.parametrize("name", POINTS)
 def test_core_distances_equal_the_naive_ones(name, metric):
@@ -25,6 +26,7 @@ def test_core_distances_equal_the_naive_ones(name, metric):
         assert true_core(found, size) == pytest.approx(naive.core_distances(points, metric, size), rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POINTS)
 def test_listed_rows_are_the_nearest_others(name):
     points = POINTS[name]

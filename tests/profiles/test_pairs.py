@@ -103,6 +103,7 @@ def assert_nothing_is_violated(labels, pairs):
         assert labels[a] != labels[b] or labels[a] == -1
 
 
+@pytest.mark.slow
 @given(labelled_and_paired())
 def test_no_pair_is_violated_whatever_the_cut(drawn):
     labels, pairs = drawn

@@ -55,6 +55,7 @@ def read(folder, *names):
     return pd.concat([pd.read_parquet(folder / f"{name}.parquet") for name in names], ignore_index=True)
 
 
+@pytest.mark.slow
 def test_files_have_the_profiles_of_their_runs(fit, whole, jobs, parts, tmp_path, monkeypatch):
     monkeypatch.setattr(part_files, "ROWS_AT_ONCE", 300)
     told = []
@@ -247,6 +248,7 @@ def test_a_clustering_without_a_profile_assigns_none(tmp_path):
     assert assign_files(file_assigner(found, table, ["none"]), files, tmp_path / "out").runs.tolist() == [300]
 
 
+@pytest.mark.slow
 def test_optics_assigns_nothing():
     table = job_table(300)
     found = fit_profiles({"jobs": table}, ProfileSettings(algorithm="optics"))

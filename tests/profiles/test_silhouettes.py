@@ -10,6 +10,7 @@ from workprof.profiles.silhouettes import exact_silhouettes, row_silhouettes, sa
 METRICS = ["euclidean", "manhattan", "cosine"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("n_dims", [2, 4, 7, 10])
 def test_equal_to_scikit_learn(metric, n_dims):

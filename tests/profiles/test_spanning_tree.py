@@ -15,6 +15,7 @@ def tree_of(points, metric="euclidean", min_samples=10):
     return build_spanning_tree(find_neighbours(points, metric, (min_samples,)), min_samples)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("min_samples", [1, 4, 60])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 @pytest.mark.parametrize("name", POINTS)

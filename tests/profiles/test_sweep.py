@@ -47,6 +47,7 @@ def test_both_presets_are_table_three():
     assert len({g.min_samples for g in SweepSettings().groups()} - {COUPLED}) == 1
 
 
+@pytest.mark.slow
 def test_a_coupled_run_is_the_fit_with_those_settings(frames, coupled):
     for run in coupled.runs:
         fit = fit_profiles(frames, run.settings)
@@ -56,6 +57,7 @@ def test_a_coupled_run_is_the_fit_with_those_settings(frames, coupled):
         assert run.scores.relative_validity == pytest.approx(fit.scores.relative_validity, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_one_min_samples_is_cut_from_one_tree(frames):
     group = sweep_group(frames, GroupSettings(sizes=SIZES, min_samples=15, silhouette="exact"))
     for run in group.runs:

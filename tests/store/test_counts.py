@@ -43,6 +43,7 @@ def test_names_are_counted_exactly(store, write, rows):
     assert (distinct["job_name"], distinct["user"]) == (jobs, users)
 
 
+@pytest.mark.slow
 def test_a_home_whose_names_were_never_counted_counts_them_now(store, write):
     text, jobs, users = trace(400)
     hashed = store.ingest([write("names.csv", text)], IngestOptions()).hash
@@ -67,6 +68,7 @@ def test_the_words():
     assert replace(counts, running=0, never_started=0).unended == ""
 
 
+@pytest.mark.slow
 def test_folded_steps_are_no_runs(store, write):
     text = "JobID|JobName|User|State|Elapsed\n1|a|ann|COMPLETED|00:01:00\n1.batch|batch||COMPLETED|00:01:00\n"
     report = store.ingest([write("sacct.txt", text + "2|b|bob|RUNNING|00:02:00\n")], IngestOptions())
@@ -75,6 +77,7 @@ def test_folded_steps_are_no_runs(store, write):
     assert {runs for _, runs in counts.ended} == {0}  # one finished, one still runs
 
 
+@pytest.mark.slow
 def test_runs_that_ended_badly_are_counted_by_cause(store, write):
     states = ["COMPLETED", "OUT_OF_MEMORY", "OUT_OF_ME+", "TIMEOUT", "CANCELLED by 7", "FAILED", "NODE_FAIL", "RUNNING"]
     rows = [f"{at}|job|ann|{state}|00:01:00" for at, state in enumerate(states)]
@@ -86,6 +89,7 @@ def test_runs_that_ended_badly_are_counted_by_cause(store, write):
     assert counts.tells_ends
 
 
+@pytest.mark.slow
 def test_a_table_without_a_status_says_nothing_of_ends(store, write):
     report = store.ingest([write("bare.csv", "job_name,user,duration_s\na,ann,60\nb,bob,70\n")], IngestOptions())
     assert (store.counts(report.hash).ended, store.counts(report.hash).tells_ends) == ((), False)

@@ -11,6 +11,8 @@ from workprof.memory.ledger_settings import MEMORY, LedgerSettings
 from workprof.store.endings import MOST_SPELLINGS
 from workprof.store.reports import FieldSource, IngestOptions
 
+pytestmark = pytest.mark.slow
+
 TIMES = ["submit_time_s", "start_time_s", "end_time_s", "duration_s", "status"]
 
 

@@ -10,6 +10,8 @@ from tests.shared_data import FOLDER, needs_shared_data
 from workprof.core.errors import NoRows, SettingsError, TraceError
 from workprof.store.reports import FieldSource, IngestOptions
 
+pytestmark = pytest.mark.slow
+
 RUN = {
     "node": "a",
     "benchmark": "cpu-sysbench",

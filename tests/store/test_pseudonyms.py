@@ -87,6 +87,7 @@ def found(text):
     return [name for name in HIDDEN if name in text or name.encode("unicode_escape").decode() in text]
 
 
+@pytest.mark.slow
 def test_a_pseudonym_is_stable_keyed_and_as_python_makes_it(settings):
     with Workbench(settings.seen_by(Role.VIEWER)) as bench:
         rows = bench.preview("runs", 480)
@@ -145,6 +146,7 @@ def test_what_people_wrote_names_nobody(settings):
         assert NAMES[1] in repr(bench.decisions("runs"))
 
 
+@pytest.mark.slow
 def test_alerts_and_what_was_sent_name_nobody(settings):
     with Workbench(settings) as bench:
         bench.add_alert("whole", "runs", "kills_per_day > 5")

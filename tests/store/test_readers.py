@@ -12,6 +12,8 @@ from workprof.core.errors import SettingsError, TraceError
 from workprof.formats.declare import NUMBER, TEXT, Format, Read, Reader, Remark, Rule, SourceColumn, Unreadable
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 
 def read_ledgers(files):
     """Read lines 'JOB name hours size'; a line 'END' must come last."""

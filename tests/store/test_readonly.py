@@ -54,6 +54,7 @@ def test_without_a_database_it_is_an_error_and_nothing_is_made(frozen, there):
     assert not there or list(frozen.home.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_reading_changes_nothing(settings, frozen, write, tmp_path):
     with TraceStore(settings) as store:
         store.ingest([write("a.csv", GOOD)], IngestOptions())

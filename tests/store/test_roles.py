@@ -97,6 +97,7 @@ def test_a_role_never_grows(tmp_path):
         from_environment({"WORKPROF_ROLE": "root"})
 
 
+@pytest.mark.slow
 def test_what_was_done_is_noted_with_who_did_it(settings, write):
     path = write("a.csv", "job_name,duration_s\n" + "".join(f"j{i},{i + 1}\n" for i in range(50)))
     with TraceStore(settings) as store:

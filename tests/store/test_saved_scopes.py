@@ -5,6 +5,7 @@ import pytest
 from workprof.core.errors import SettingsError
 
 
+@pytest.mark.slow
 def test_a_scope_is_kept_under_its_name_until_it_is_removed(store):
     assert store.scopes() == {}
     assert store.save_scope(" winter ", "user=ann&period=2026-01") == "winter"
@@ -17,6 +18,7 @@ def test_a_scope_is_kept_under_its_name_until_it_is_removed(store):
         store.remove_scope("winter")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "scope"), [("", "user=ann"), ("a\nb", "user=ann"), ("x" * 81, "user=ann"), ("a", "ann")]
 )

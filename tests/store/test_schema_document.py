@@ -47,6 +47,7 @@ def test_it_is_exported_under_its_suffix(trace, tmp_path):
     assert [path.name for path in tmp_path.iterdir() if "schema" in path.name] == ["t.schema.json"]
 
 
+@pytest.mark.slow
 def test_the_columns_are_those_of_the_exported_file(store, tmp_path):
     write_pai_sample(tmp_path / "sample.parquet", 300, seed=4)
     store.ingest([tmp_path / "sample.parquet"], IngestOptions(name="p"))

@@ -54,6 +54,7 @@ def moments(text):
     return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scope", "rows"),
     [
@@ -125,6 +126,7 @@ def test_a_scope_that_cannot_be_is_refused_with_what_can(bench, scope, error, wo
         bench.dataset(f"t?{scope}")
 
 
+@pytest.mark.slow
 def test_only_a_whole_dataset_is_renamed_or_removed_and_its_scopes_go_with_it(bench, tmp_path):
     for change in (lambda: bench.rename("t?user=ann", "u"), lambda: bench.remove("t?user=ann")):
         with pytest.raises(SettingsError, match="part of dataset t"):

@@ -106,6 +106,7 @@ def test_the_names_are_shown_before_it_is_loaded(tmp_path):
     assert looked.status == 2 and "|".join(SURE) in "".join(looked.err.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delimiter", DELIMITERS)
 def test_the_default_columns_have_no_times(store, write, delimiter):
     text = without_heading(

@@ -58,6 +58,7 @@ def test_rows_do_not_depend_on_how_they_are_taken(tmp_path: Path) -> None:
     assert len(tables) == 2
 
 
+@pytest.mark.slow
 def test_no_name_repeats_across_blocks() -> None:
     rows = pa.concat_tables(pai_sample_tables(BLOCK_ROWS * 3 // 2 + 1, seed=2)).to_pandas()
     assert rows["worker_name"].is_unique

@@ -47,6 +47,7 @@ def test_every_short_name_is_declared_and_read():
     assert READERS.keys() == NUMBERS.keys()
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_answers(bench):
     changes, verdict = bench.changes("jobs"), bench.verdict("jobs")
     assert value_of(bench, "jobs", "kills_per_day") == 5 / 7
@@ -58,6 +59,7 @@ def test_numbers_are_those_of_the_answers(bench):
             value_of(bench, "jobs", wrong)
 
 
+@pytest.mark.slow
 def test_check_ends_with_the_status_that_cron_looks_at(bench):
     home = bench.settings.home
 
@@ -84,6 +86,7 @@ def test_check_ends_with_the_status_that_cron_looks_at(bench):
     assert "jobs" in run("check").json["alerts"][0]["problem"]
 
 
+@pytest.mark.slow
 def test_the_service_has_a_gauge_for_every_alert(bench):
     bench.add_alert("kills", "jobs", "kills_per_day > 0.5")
     found = [*checked(bench, bench.alerts()), Checked(Alert("b", 'a"\\\n', "x", ">", 1.0), math.nan, "why")]

@@ -22,6 +22,8 @@ from workprof.watch import sending
 from workprof.watch.digest import addresses_of, deliver, letters_of
 from workprof.workbench import Workbench
 
+pytestmark = pytest.mark.slow
+
 PATTERN = "{user}@example.org"
 
 
