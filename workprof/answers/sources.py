@@ -67,7 +67,7 @@ def sources_answer(sources: Sequence[SourceStatus]) -> Answer:
     elif failed:
         sentence = f"{listed(failed)} failed at the last refresh; the rows before it stay."
     else:
-        sentence = f"{counted(len(sources), 'source')}, none of which failed at its last refresh."
+        sentence = f"{counted(len(sources), 'source')}; no last refresh failed."
     return Answer(sentence, tables=(Table("sources", "Sources", SOURCES, sources),))
 
 
