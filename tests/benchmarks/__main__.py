@@ -40,6 +40,7 @@ NAMES = (
     "page_refreshing",
     "service",
     "import_workprof",
+    "command_cold",
 )
 
 KEPT = Path(__file__).with_name("kept_ratios.json")
