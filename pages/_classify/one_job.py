@@ -302,10 +302,12 @@ def _nearest(view: View, given: Given, forecasts: Forecasts) -> None:
     )
     nearest = given.forecaster.nearest(given.job, target, N_NEAREST)
     past = view.visit.workbench.past_jobs(view.dataset.hash, nearest.positions.tolist())
-    table = past_jobs_table(past, nearest, _profiles(view), view.naming)
-    tables.saved_frame(
-        table, "nearest-jobs", key="classify_nearest", alt=f"{len(table)} past jobs, the most similar first"
-    )
+    profiles = _profiles(view)
+    table = past_jobs_table(past, nearest, profiles, view.naming)
+    alt = f"{len(table)} past jobs, the most similar first"
+    tables.show(table, key="classify_nearest", alt=alt, column_config=tables.headings(table.columns))
+    file = past_jobs_table(past, nearest, profiles, view.naming, file=True)
+    tables.csv(file, "nearest-jobs", "classify_nearest_csv", "Download CSV")
 
 
 def _recent(view: View) -> int:

@@ -318,11 +318,15 @@ def test_past_jobs_have_weights_and_units():
     past = pd.DataFrame(
         {"row_id": [3, 9], "user": ["a", "b"], "start_time_s": [1.0, 2.0], "duration_s": [3_780.0, math.nan]}
     )
-    table = past_jobs_table(past, NearestJobs(np.array([3, 9]), np.array([0.5, 0.25])), {3: 7}, NAMING)
+    nearest = NearestJobs(np.array([3, 9]), np.array([0.5, 0.25]))
+    table, file = (past_jobs_table(past, nearest, {3: 7}, NAMING, file=one) for one in (False, True))
     assert list(table.columns) == ["row_id", "weight", "profile", "duration_s", "user"]
     assert table["weight"].tolist() == ["50.0 %", "25.0 %"]
     assert table["profile"].tolist() == ["P7", ""]
     assert table["duration_s"].tolist() == ["1 h 03 min", "no data"]
+    assert list(file.columns) == list(table.columns)
+    assert file["weight"].tolist() == [0.5, 0.25]
+    assert file["duration_s"].tolist()[0] == 3_780 and math.isnan(file["duration_s"].iloc[1])
 
 
 def held(target="peak_memory_bytes", n=200):

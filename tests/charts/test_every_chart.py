@@ -1,6 +1,7 @@
 """Every chart has its words, numbers and axes, keeps its zoom, and passes no markup of a file on, in both themes."""
 
 import json
+import re
 
 import pytest
 
@@ -41,6 +42,16 @@ DRAWN = {
     **{f"sweep, {name}": lambda chart=chart: chart for name, chart in sweep.EVERY.items()},
 }
 NOTED = ("classify", "clusterability", "sweep")
+
+
+AMOUNT = re.compile(r"-?[\d,.]+ ?(?:[kMGTP]?i?B(?:·h)?|ms|s|min|h|d|days?|%|GB·h)")
+
+
+@pytest.mark.parametrize("name", sorted(DRAWN.keys() - {"classify, waterfall"}))  # which has a field a row, in words
+def test_a_file_of_a_chart_has_numbers_and_no_amounts_with_their_unit(name):
+    data = DRAWN[name]().data
+    texts = [cell for column in data for cell in data[column] if isinstance(cell, str)]
+    assert [one for one in texts if AMOUNT.fullmatch(one.strip())] == []
 
 
 @pytest.mark.parametrize("name", DRAWN)

@@ -95,9 +95,16 @@ def beeswarm_table(result: GlobalExplanation, naming: Naming, profile: int | Non
     )
     effects = result.effects_on(profile)
     for place, field in enumerate(result.fields):
-        table[field] = result.shown[:, place]
+        table[field] = _in_file(result, place)
         table[f"shap_{field}"] = effects[:, place]
     return table
+
+
+def _in_file(result: GlobalExplanation, place: int) -> NDArray[Any]:
+    """Return (n,) values of a field as files have them: numbers in the field's own unit, else words."""
+    numbers = result.numbers[:, place]
+    words: NDArray[Any] = result.shown[:, place]
+    return words if np.isnan(numbers).all() else numbers
 
 
 def offsets(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -185,7 +192,7 @@ def dependence(result: GlobalExplanation, naming: Naming, field: str, profile: i
     place = result.fields.index(field)
     effects, numbers = result.effects_on(profile)[:, place], result.numbers[:, place]
     shown = result.shown[:, place]
-    table = pd.DataFrame({"row_id": result.row_ids, field: shown, f"shap_{field}": effects})
+    table = pd.DataFrame({"row_id": result.row_ids, field: _in_file(result, place), f"shap_{field}": effects})
     rows = np.linspace(0, result.n_sampled - 1, min(result.n_sampled, MOST_DOTS)).astype(np.int64)
     if np.isnan(numbers).all():
         names, counts = np.unique(shown, return_counts=True)

@@ -355,21 +355,21 @@ def predictions_table(jobs: pd.DataFrame, forecasts: Forecasts, naming: Naming, 
 
 
 def past_jobs_table(
-    past: pd.DataFrame, nearest: NearestJobs, profiles: Mapping[int, int], naming: Naming
+    past: pd.DataFrame, nearest: NearestJobs, profiles: Mapping[int, int], naming: Naming, *, file: bool = False
 ) -> pd.DataFrame:
-    """Return the past jobs that weigh most, the heaviest first, with their numbers as people read them.
+    """Return the past jobs that weigh most, the heaviest first, with their numbers as people, or a file, read them.
 
     `past` are their rows in the order of `nearest`; `profiles` are by row id.
     """
     table = past.drop(columns=[name for name in past.columns if name.endswith("time_s")])
     for name in table.columns:
-        if pd.api.types.is_numeric_dtype(table[name]) and name != "row_id":
+        if not file and pd.api.types.is_numeric_dtype(table[name]) and name != "row_id":
             table[name] = [formatted(name, float(value)) for value in table[name]]
     ids = [int(row_id) for row_id in past["row_id"]]
     result = [naming.name(profiles[row_id]) if row_id in profiles else "" for row_id in ids]
     first = [name for name in ("row_id", *TARGETS) if name in table.columns]
     table = table[[*first, *(name for name in table.columns if name not in first)]]
-    table.insert(1, "weight", [f"{share * PERCENT:.1f} %" for share in nearest.shares])
+    table.insert(1, "weight", nearest.shares if file else [f"{share * PERCENT:.1f} %" for share in nearest.shares])
     table.insert(2, "profile", result)
     return table
 
