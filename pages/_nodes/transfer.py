@@ -1,5 +1,7 @@
 """Runtimes on other machines: reports of the same tasks on several, how far off each method would have been."""
 
+import functools
+import tempfile
 from pathlib import Path
 
 import streamlit as st
@@ -15,7 +17,9 @@ from workprof.core.text import visible
 from workprof.core.words import markdown_text
 from workprof.inputs import chosen_file
 from workprof.nodes.questions import TRANSFER
-from workprof.workbench.nodes import RuntimeTransfer
+from workprof.nodes.transfer import TransferSettings
+from workprof.synthetic.benchmarks import TASK_SPEEDS, write_execution_reports
+from workprof.workbench.nodes import RuntimeTransfer, runtime_transfer
 
 SHOWN = "nodes_transfer_last"
 FOLDER, SCORES = "nodes_reports", "nodes_scores_file"
@@ -41,10 +45,22 @@ def transfer(context: PageContext) -> None:
         help="Relative to the server's data folder (WORKPROF_DATA); nothing outside it can be read.",
     ).strip()
     if not folder:
+        example = _example()
         with first:
-            figures.headline("Choose a folder of Nextflow reports.")
+            figures.headline(markdown_text(transfer_sentence(example.result), 400))
+            st.caption("This is an example of synthetic reports. Choose a folder of Nextflow reports for your own.")
+        _show(example)
         return
     _compare(context, chosen_file(data, folder), first)
+
+
+@functools.cache
+def _example() -> RuntimeTransfer:
+    """Return the comparison on synthetic reports of two machines, made once."""
+    local, *others = TASK_SPEEDS
+    with tempfile.TemporaryDirectory() as folder:
+        write_execution_reports(Path(folder))
+        return runtime_transfer(Path(folder), TransferSettings(local, tuple(others)))
 
 
 def _compare(context: PageContext, folder: Path, first: DeltaGenerator) -> None:

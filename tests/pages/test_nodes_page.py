@@ -1,6 +1,7 @@
 """The Nodes page in every state: no data, one run per node, every view, links, prices, advice, a running detection."""
 
 import json
+import re
 import shutil
 from urllib.parse import parse_qsl, urlsplit
 
@@ -30,7 +31,7 @@ from workprof.profiles.settings import ProfileSettings
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED
 
-VIEWS = ("Ranking", "Groups", "Degradation")  # Transfer starts without a chart
+VIEWS = ("Ranking", "Groups", "Degradation")
 SPEEDS = {
     "calm": {"cpu": 2.0, "memory": 1.0, "disk": 1.0, "network": 1.0},
     "twin": {"cpu": 1.9, "memory": 1.0, "disk": 1.0, "network": 1.0},
@@ -375,6 +376,16 @@ def test_transfer_compares_the_methods_on_reports_of_the_data_folder(page, tmp_p
     linked = page("Transfer", **given)
     assert problems(linked) == []
     assert linked.get("plotly_chart")[0].proto.spec == test.get("plotly_chart")[0].proto.spec
+
+
+def test_transfer_opens_on_an_example_whose_machines_are_told_apart(page):
+    test = page("Transfer")
+    assert problems(test) == []
+    assert "This is an example of synthetic reports." in words(test)
+    assert "Trained on n1, predicted on n2." in words(test)
+    assert len(test.get("plotly_chart")) == 1
+    error = float(re.search(r"([\d.]+) % of the measured runtime", words(test))[1])
+    assert error < 20  # 5 % noise, and scores that tell the speed
 
 
 def test_transfer_reads_nothing_outside_the_data_folder(page):

@@ -16,7 +16,6 @@ from tests.pages.conftest import APP, PATIENCE_S, problems
 from tests.pages.test_shown_words import assert_plain
 
 NO_RESULTS = {
-    "nodes Transfer": "compares reports in a folder, not the dataset",
     "help": "is text to read",
     "report": "is a form for what to download",
     "runs": "has a table of its own, which is not a data frame",

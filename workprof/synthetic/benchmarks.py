@@ -368,3 +368,26 @@ def _host(benchmark: str, strength: float, rng: np.random.Generator) -> dict[str
     return {
         f"{name}_{kind}": value * by for name, value in values.items() for kind, by in (("mean", 1.0), ("max", 1.3))
     }
+
+
+TASK_SPEEDS = {"n1": 1.0, "n2": 1.27}
+"""Machine with published scores -> how fast it runs every task of the reports."""
+SIZES_GB = {"train-1": (1.0, 2.0, 3.0, 4.0), "train-2": (1.5, 2.5, 3.5, 4.5), "test": (20.0,)}
+
+
+def write_execution_reports(folder: Path, n_tasks: int = 8, seed: int = 0) -> None:
+    """Reports of tasks on two machines, as `workprof.formats.lotaru` reads them: linear in the size, 5 % noise."""
+    random = np.random.default_rng(seed)
+    lines = {machine: ["Workflow,Task,Label,Machine,NumberSequences,TaskInputSizeUncompressed,Realtime,%cpu"]
+             for machine in TASK_SPEEDS}  # fmt: skip
+    for task in range(n_tasks):
+        start_s, per_gb_s = random.uniform(5, 60), random.uniform(2, 40)
+        for label, size in ((label, size) for label, sizes in SIZES_GB.items() for size in sizes):
+            for machine, speed in TASK_SPEEDS.items():
+                taken_ms = 1000 * (start_s + per_gb_s * size) / speed * random.lognormal(0, 0.05)
+                told = f"flow-{task % 2},task-{task},{label},{machine},100,{size * 1e9:.0f},{taken_ms:.0f},100"
+                lines[machine].append(told)
+    for machine, own in lines.items():
+        place = folder / machine / "results_flow" / f"execution_report_{machine}.csv"
+        place.parent.mkdir(parents=True)
+        place.write_text("\n".join(own) + "\n")
