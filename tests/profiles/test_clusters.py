@@ -66,6 +66,7 @@ def test_equal_to_hdbscans_own_fit(metric):
     assert adjusted_rand_score(truth[inside], ours.labels[inside]) > 0.95
 
 
+@pytest.mark.soak
 @pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(

@@ -161,6 +161,7 @@ def test_the_descriptions_of_bodies_refuse_what_is_none(document):
             check(document, schema, body)
 
 
+@pytest.mark.soak
 def test_a_generated_client_runs_every_example(document, served, tmp_path):
     (tmp_path / "openapi.json").write_text(json.dumps(document), encoding="utf-8")
     (tmp_path / "settings.yml").write_text("post_hooks: []\n", encoding="utf-8")

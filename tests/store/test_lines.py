@@ -59,6 +59,7 @@ def test_where_no_cell_is_quoted_a_broken_quote_is_a_character(store, write, at)
         assert store.preview("open", 1, min(at) - 2)["job_name"].tolist() == [first[0]]
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_broken_quote_in_a_long_file_takes_nothing_with_it(store, write):
     for name, at in {"one": {39_000: 'j,5,"x'}, "two": {39_000: '"j,5,x', 220_000: '"k,3,y'}}.items():
