@@ -166,7 +166,7 @@ def test_no_writer_is_forgotten():
             if isinstance(function, ast.FunctionDef) and function.name not in OPENING and _uses(function, "writing"):
                 writers.add(function.name)
     public = {name for name, _ in inspect.getmembers(TraceStore, inspect.isfunction) if not name.startswith("_")}
-    behind = {"join", "grow"}  # of `ingest_all`, whose parts are ingested first; writes into a store of its own
+    behind = {"join", "grow", "_bring"}  # of `ingest_all`; into a store of its own; of `take_in`
     assert writers - public - behind == set()
     assert writers - behind == set(WRITES)
 
@@ -193,6 +193,7 @@ def test_no_question_that_writes_is_forgotten():
             elif isinstance(function, ast.Assign) and ast.unparse(function.value).startswith("of_store("):
                 askers |= {function.targets[0].id} if function.value.args[0].attr in WRITES else set()
     behind = {"_fold_in", "adopt_refit", "set_library_edits"}  # of `observe`; of its refit; by `save_scenario`
+    behind |= {"_name_again"}  # of `refresh`
     assert askers - behind <= set(ASKED)
     assert "rename" in askers
 
