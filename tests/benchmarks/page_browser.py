@@ -62,6 +62,9 @@ addEventListener('click', event => {
 const drawn = one => !(one.target.closest ?? (() => null)).call(one.target, 'canvas');
 new MutationObserver(all => { if (all.some(drawn)) watched.changed = performance.now(); })
   .observe(document, {subtree: true, childList: true, characterData: true});
+const idle = one => one.target.dataset.testScriptState === 'notRunning';
+new MutationObserver(all => { if (all.some(idle)) watched.ended = 1; })
+  .observe(document, {subtree: true, attributes: true, attributeFilter: ['data-test-script-state']});
 """
 TAKEN = """
 ([answer, quiet]) => {
@@ -157,7 +160,7 @@ SLIDERS = {
 }
 """What a step is -> page, key of the slider, keys that move it a step each."""
 ANSWERED = """
-address => location.href !== address && document.querySelector('.st-key-answer')?.innerText
+address => location.href !== address && watched.ended && document.querySelector('.st-key-answer')?.innerText
   && document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'
 """
 
@@ -172,6 +175,7 @@ def slider_steps(browser: Browser, site: Site) -> dict[str, list[float]]:
                 for move in moves:
                     page.locator(f".st-key-{key} input[type=range]").focus()
                     before, started = page.url, time.perf_counter()
+                    page.evaluate("watched.ended = 0")  # a bound slider writes the address before the script runs
                     page.keyboard.press(move)
                     page.wait_for_function(ANSWERED, arg=before, polling="raf", timeout=PATIENCE_MS)
                     found.setdefault(name, []).append(time.perf_counter() - started)
