@@ -37,7 +37,7 @@ def wheel(tmp_path_factory, environment):
 @pytest.mark.soak
 def test_the_wheel_holds_the_dashboard_and_the_sample(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert "workprof/dashboard/app.py" in names
+    assert {"workprof/dashboard/app.py", "workprof/cli/commands.json"} <= names
     assert "workprof/dashboard/pages/profiles.py" in names
     assert "workprof/dashboard/.streamlit/config.toml" in names
     assert "workprof/dashboard/data/sample/pai_sample.parquet" in names
@@ -68,8 +68,10 @@ def test_a_clean_environment_opens_every_page(base, wheel, environment, tmp_path
     assert checked.stderr.count("ok ") >= 3
     assert "FAILED" not in checked.stderr
     assert list(elsewhere.iterdir()) == []
-    sizes = run(command, "size", ROOT / "data" / "sample" / "pai_sample.parquet", cwd=elsewhere, **environment).stdout
+    sample = ROOT / "data" / "sample" / "pai_sample.parquet"
+    sizes = run(command, "size", sample, cwd=elsewhere, **environment).stdout
     assert sizes.count("\n") > 100
+    run(command, "ingest", sample, cwd=elsewhere, **environment)  # the check has a home of its own
     assert "save" in run(command, "memory", "plan", "pai_sample", cwd=elsewhere, **environment).stdout
 
 
