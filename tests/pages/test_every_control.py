@@ -166,9 +166,10 @@ def test_a_card_leads_to_durations_memory_and_nodes(page, hashes):
     assert "part (" in test.selectbox(key="nodes_jobs").value
 
 
-def test_other_profiles_than_the_first_are_not_advised_on(page):
-    test = page("profiles", "Profile", **OTHER_PROFILES)
-    assert test.button(key="profiles_link_0_2").disabled
+def test_nodes_are_advised_for_other_profiles_than_the_first(page):
+    test = pressed(page("profiles", "Profile", **OTHER_PROFILES), "profiles_link_0_2")
+    assert title(test) == "Nodes"
+    assert f"{whole_home.OTHER_SIZE} rows" in test.selectbox(key="nodes_clustering").value
 
 
 def test_a_classified_job_leads_to_its_profile_and_to_durations(page, hashes):

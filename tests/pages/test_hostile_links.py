@@ -38,6 +38,8 @@ OWN = (
 
 ANY_NUMBER = ("nodes_since", "nodes_until")
 """Every number is a moment, and most leave no run."""
+OF_RUNS = {"profiles_must", "profiles_must_not"}
+"""Any text may name runs; one that names none is told instead of the profiles, which then cannot be found."""
 
 VIEWS = (
     *(View("profiles", tab) for tab in ("Profile", "Map", "Box plots")),
@@ -70,7 +72,7 @@ def test_a_page_opens_whatever_its_link_says_and_tells_what_it_dropped(app, hash
     given = view.parameters(hashes)
     plain = app(view.page, **given)
     usual = values(plain)
-    names = sorted({*OWN, *filter(None, map(parameter, everything(plain)))} - {*given, *ANY_NUMBER})
+    names = sorted({*OWN, *filter(None, map(parameter, everything(plain)))} - {*given, *ANY_NUMBER, *OF_RUNS})
     for turn in range(3):
         asked = {name: VALUES[(place + turn * 5) % len(VALUES)] for place, name in enumerate(names)}
         test = app(view.page, **given, **asked)
