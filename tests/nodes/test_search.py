@@ -15,6 +15,7 @@ from workprof.nodes.search import (
     ARROW,
     CHERRYPICK,
     SearchSettings,
+    configurations_of,
     expected_improvement,
     read_configurations,
     read_machine_scores,
@@ -153,3 +154,26 @@ def test_what_the_optimiser_gains_over_random_search_is_drawn_and_said(tmp_path)
     assert f"costs {abs(gain):.1f} % {'less' if gain >= 0 else 'more'} than that" in chart.note
     told = {one.label: one.value for one in search_figures(found)}
     assert told["Random search"] == f"+{100 * (chance - 1):.1f} %"
+
+
+def test_a_run_costs_its_time_times_the_price_of_the_machines(tmp_path):
+    frame = table()
+    prices = {name: price for name, (_, price) in MACHINES.items()}
+    by_hand = frame.runtime / 3600 * frame["count"] * frame.machine.map(prices)
+    plain = configurations_of(frame.assign(cost=by_hand))[0]
+    given, notes = configurations_of(frame, prices=prices)  # prices win over the table's own cost
+    own = configurations_of(frame.drop(columns="cost").assign(price_per_h=frame.machine.map(prices)))[0]
+    for one, two, three in zip(plain, given, own, strict=True):
+        assert two.cost == pytest.approx(one.cost)
+        assert three.cost == pytest.approx(one.cost)
+        assert (one.known == two.known).all() and (one.known == three.known).all()
+    assert notes == ("a run costs its runtime x the machines x the price of one per hour",)
+    some, notes = configurations_of(frame, prices={"small": 1.0, "mid": 2.0})
+    assert {name for one in some for name in one.machine} == {"small", "mid"}
+    assert notes[1] == "no price of big, fast, io: 30 measurements left out"
+    with pytest.raises(SettingsError, match="no machine of the table has a price; it has big, fast, io, mid, small"):
+        configurations_of(frame, prices={"other": 1.0})
+    with pytest.raises(ColumnMissing, match=r"no column cost; .* give --prices"):
+        configurations_of(frame.drop(columns="cost"))
+    with pytest.raises(ColumnMissing, match="no column cost"):
+        read_configurations(written(tmp_path, frame.drop(columns="cost")))

@@ -10,22 +10,24 @@ from workprof.core.errors import ColumnMissing, TraceError
 from workprof.formats.declare import Unreadable
 from workprof.formats.measured import CONFIGURATIONS, Measured
 
-NEEDED = ("machine", "count", "cost")
+NEEDED = ("machine", "count")
+COSTS = ("cost", "price_per_h")
+"""One of them says what a run costs: itself, or by the price of one machine per hour."""
 RUNTIME = "runtime"
 RUNTIMES = (RUNTIME, "runtime_s", "runtime_seconds")
 """Names that the column of runtimes may have."""
-ABOVE_ZERO = ("count", RUNTIME, "cost")
+ABOVE_ZERO = ("count", RUNTIME, *COSTS)
 
 
 def is_configurations(content: str) -> bool:
     """Whether a text begins with the header of such a table."""
     header = content.lstrip("\ufeff\r\n").partition("\n")[0]
     names = {name.strip().strip('"') for name in header.split(",")}
-    return names >= {*NEEDED} and not names.isdisjoint(RUNTIMES)
+    return names >= {*NEEDED} and not (names.isdisjoint(RUNTIMES) or names.isdisjoint(COSTS))
 
 
 def read_configurations(path: Path, origin: str = "") -> Measured:
-    """The measurements of a CSV; one without a count, a runtime or a cost above 0 is rejected.
+    """The measurements of a CSV; one without a count, a runtime or a cost (price) above 0 is rejected.
 
     Empty lines do not count.
 
@@ -48,11 +50,12 @@ def read_configurations(path: Path, origin: str = "") -> Measured:
         )
     table = table.rename(columns=lambda name: str(name).strip()).rename(columns=dict.fromkeys(RUNTIMES, RUNTIME))
     absent = [name for name in (*NEEDED, RUNTIME) if name not in table]
+    absent += [" or ".join(COSTS)] if table.columns.isin(COSTS).sum() == 0 else []
     if absent:
         present = ", ".join(map(str, table))
         raise ColumnMissing(f"{name} has no column {', '.join(absent)}; it has {present}")
     rejected, usable = [], np.ones(len(table), dtype=np.bool_)
-    for column in ABOVE_ZERO:
+    for column in [name for name in ABOVE_ZERO if name in table]:
         numbers = pd.to_numeric(table[column], errors="coerce")
         for row in np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0))).tolist():
             reason = "not a number above 0"

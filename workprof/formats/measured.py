@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 BENCHMARKS = "benchmarks"
 TELEMETRY = "telemetry"
 CONFIGURATIONS = "configurations"
+SCOUT = "scout"
+"""Folders of runs on machines of a cloud, which become a table of configurations."""
 BENCHMARK_KEYS = ("node", "benchmark", "argv", "stdout")
 """What tells a line of the benchmark suite from other JSON."""
 
@@ -25,7 +27,7 @@ WIDE = "wide"
 """Telemetry of a CSV file whose columns of time, run and workload are named by a mapping."""
 
 TELEMETRY_FORMATS = (TELEMETRY, "perfspect", "perf-stat", "sadf", "prometheus", "psrecord", WIDE)
-MEASUREMENTS = (BENCHMARKS, *TELEMETRY_FORMATS, CONFIGURATIONS)
+MEASUREMENTS = (BENCHMARKS, *TELEMETRY_FORMATS, CONFIGURATIONS, SCOUT)
 """Formats of benchmark runs, of counters by the second, and of measured configurations."""
 
 

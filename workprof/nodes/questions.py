@@ -90,7 +90,7 @@ SEARCH = Question(
     Search,
     "workprof.nodes.search:search_frames",
     finds="configuration search",
-    version=3,
+    version=4,
     page=PAGE,
     tab="Search",
     method="configuration_search",

@@ -14,8 +14,9 @@ of a machine, costs have a fixed small noise, and expected improvement stands fo
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated
 
 import numpy as np
@@ -26,6 +27,8 @@ from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsE
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
+from workprof.core.units import HOUR_S
+from workprof.core.words import counted
 from workprof.nodes.advice import TYPES_OF_RESOURCE, acquisition_with_scores, scaled_scores, utilisation
 
 CHERRYPICK, ARROW = "cherrypick", "arrow"
@@ -35,6 +38,8 @@ FIRST_TRIALS = 3
 """Drawn at random before there is a model; with scores the first is, and two follow the scores alone."""
 FEWEST_CONFIGURATIONS = FIRST_TRIALS + 1
 NAMED = ("workload", "machine", "count", "runtime", "cost")
+PRICE = "price_per_h"
+"""Column of the price of one machine per hour, which stands for a cost."""
 RUNTIMES = ("runtime", "runtime_s", "runtime_seconds")
 """Names that the column of runtimes may have, also where a dataset is made of the table."""
 USED = {resource: f"{resource}_percent" for resource in TYPES_OF_RESOURCE}
@@ -94,6 +99,18 @@ class SearchSettings:
             empty="none",
         ),
     ] = ("threads", "workers", "memory_mib", "memory_gb")
+    prices_per_h: Annotated[
+        dict[str, float],
+        Setting(
+            "Prices MACHINE=0.12,... of one machine per hour: a run costs runtime x count x price. "
+            "Machines without one are left out.",
+            above=0,
+            empty="the table's cost, or its price_per_h",
+            flag="--prices",
+            key="nodes_search_prices",
+            label="Prices per hour",
+        ),
+    ] = field(default_factory=dict)
     runs: Annotated[
         str,
         Setting(
@@ -183,35 +200,59 @@ def _table(path: Path) -> pd.DataFrame:
         raise TraceError(f"{path} is no CSV text in UTF-8: {' '.join(str(error).split())}; save it as CSV") from error
 
 
+def _priced(table: pd.DataFrame, prices: Mapping[str, float]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The rows that have a cost, and a note: of the prices given, else the table's own, else of its prices."""
+    if not prices and ("cost" in table.columns or PRICE not in table.columns):
+        return table.drop(columns=PRICE, errors="ignore"), ()
+    names = table["machine"].astype(str)
+    price = names.map(prices) if prices else pd.to_numeric(table[PRICE], errors="coerce")
+    known = price.gt(0) & np.isfinite(price)
+    if not known.any():
+        have = ", ".join(sorted(set(names)))
+        raise SettingsError(f"no machine of the table has a price; it has {have}: give --prices MACHINE=0.12,...")
+    cost = table["runtime"] / HOUR_S * table["count"] * price
+    notes = ["a run costs its runtime x the machines x the price of one per hour"]
+    if not known.all():
+        lacking = ", ".join(sorted(set(names[~known])))
+        notes.append(f"no price of {lacking}: {counted(int((~known).sum()), 'measurement')} left out")
+    return table.assign(cost=cost)[known].drop(columns=PRICE, errors="ignore"), tuple(notes)
+
+
 def configurations_of(
-    table: pd.DataFrame, options: tuple[str, ...] = SearchSettings.options
+    table: pd.DataFrame,
+    options: tuple[str, ...] = SearchSettings.options,
+    prices: Mapping[str, float] = MappingProxyType({}),
 ) -> tuple[tuple[Configurations, ...], tuple[str, ...]]:
     """The configurations of each workload of a table, and notes.
 
-    Its columns are machine, count, runtime (s), cost; workload where there are several; `options`, what a configuration
-    consists of besides; cpu_percent, memory_percent, disk_percent, network_percent (mean utilisation of the run) and
-    any further numbers. A number that never differs between the rows of a machine describes the machine, any other is a
-    low-level metric of the run. A configuration that was measured several times has the means.
+    Its columns are machine, count, runtime (s), and cost or price_per_h; workload where there are several; `options`,
+    what a configuration consists of besides; cpu_percent, memory_percent, disk_percent, network_percent (mean
+    utilisation of the run) and any further numbers. A number that never differs between the rows of a machine
+    describes the machine, any other is a low-level metric of the run. A configuration that was measured several times
+    has the means.
+
+    `prices`: machine -> price of one per hour, which a cost is made of.
 
     Raises:
         NoRows: when there is no row.
         ColumnMissing: names the columns that are absent.
         TraceError: for a count, a runtime or a cost that is not above 0.
+        SettingsError: when no machine has a price.
     """
     table = table.rename(columns=lambda name: str(name).strip())
     table = table.rename(columns=dict.fromkeys(RUNTIMES, "runtime"))
-    absent = [name for name in NAMED[1:] if name not in table.columns]
+    given = {*table.columns, *(("cost",) if prices or PRICE in table.columns else ())}
+    absent = [name for name in NAMED[1:] if name not in given]
     if absent:
-        raise ColumnMissing(f"the table has no column {', '.join(absent)}; it has {', '.join(table.columns)}")
-    for name in NAMED[2:]:
-        numbers = pd.to_numeric(table[name], errors="coerce")
-        wrong = ~(numbers > 0) | ~np.isfinite(numbers)
-        if wrong.any():
-            line = int(np.flatnonzero(wrong)[0])
-            raise TraceError(f"line {line + 2}: {name} is {table[name].iloc[line]}; give a number above 0")
-        table[name] = numbers
+        raise ColumnMissing(
+            f"the table has no column {', '.join(absent)}; it has {', '.join(table.columns)}"
+            + ("; give --prices MACHINE=0.12,... of one machine per hour" if absent == ["cost"] else "")
+        )
     if not len(table):
         raise NoRows("the table has no row")
+    table = _numbers(table, NAMED[2:4])
+    table, priced = _priced(table, prices)
+    table = _numbers(table, NAMED[4:])
     if "workload" not in table.columns:
         table["workload"] = ""
     table["workload"], table["machine"] = table["workload"].fillna("").astype(str), table["machine"].astype(str)
@@ -220,7 +261,8 @@ def configurations_of(
     texts = set(table.columns) - {*NAMED, *own, *numeric}
     table = table.groupby([*NAMED[:3], *own], as_index=False, dropna=False)[["runtime", "cost", *numeric]].mean()
     again = measured - len(table)
-    notes = [f"further measurements of configurations, averaged with the first: {again}"] if again else []
+    notes = list(priced)
+    notes += [f"further measurements of configurations, averaged with the first: {again}"] if again else []
     notes += [f"{', '.join(sorted(texts))} holds no numbers and is not used"] if texts else []
     by_machine = table.groupby("machine")[numeric]
     of_machine = [name for name in numeric if (by_machine.max()[name] - by_machine.min()[name]).fillna(0).eq(0).all()]
@@ -234,16 +276,30 @@ def configurations_of(
     return result, tuple(notes)
 
 
+def _numbers(table: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
+    """The table with numbers in these columns; refuses one that is not above 0."""
+    for name in names:
+        numbers = pd.to_numeric(table[name], errors="coerce")
+        wrong = ~(numbers > 0) | ~np.isfinite(numbers)
+        if wrong.any():
+            line = int(np.flatnonzero(wrong)[0])
+            raise TraceError(f"line {line + 2}: {name} is {table[name].iloc[line]}; give a number above 0")
+        table = table.assign(**{name: numbers})
+    return table
+
+
 def read_configurations(
-    path: Path, options: tuple[str, ...] = SearchSettings.options
+    path: Path,
+    options: tuple[str, ...] = SearchSettings.options,
+    prices: Mapping[str, float] = MappingProxyType({}),
 ) -> tuple[tuple[Configurations, ...], tuple[str, ...]]:
     """`configurations_of` a CSV; raises as that, NoRows when there is no file, TraceError when it is no CSV."""
     if not path.is_file():
         raise NoRows(f"{path} is no file; give a CSV with the columns {', '.join(NAMED[1:])}")
     table = _table(path)
     try:
-        return configurations_of(table, options)
-    except (NoRows, ColumnMissing, TraceError) as error:
+        return configurations_of(table, options, prices)
+    except (NoRows, ColumnMissing, TraceError, SettingsError) as error:
         raise type(error)(f"{path}: {error}") from None
 
 
@@ -547,7 +603,7 @@ def _differences(differences: Floats, seed: int) -> tuple[Difference, ...]:
 
 def search_file(path: Path, given: SearchSettings, scores: Path | None = None, progress: Progress = silent) -> Search:
     """`search` of a CSV of configurations, with the scores of another; raises as the readers and `search`."""
-    tables, notes = read_configurations(path, given.options)
+    tables, notes = read_configurations(path, given.options, given.prices_per_h)
     result = search(tables, given, read_machine_scores(scores) if scores else None, progress)
     return replace(result, notes=(*notes, *result.notes))
 
@@ -559,7 +615,7 @@ def search_frames(frames: Mapping[str, pd.DataFrame], settings: SearchSettings, 
         SettingsError: when no machine of the table has a score.
         NotEnoughData: as `search`.
     """
-    tables, notes = configurations_of(frames["configurations"], settings.options)
+    tables, notes = configurations_of(frames["configurations"], settings.options, settings.prices_per_h)
     scores = _by_machine(frames["scores"]) if "scores" in frames else None
     machines = {name for table in tables for name in table.machine}
     if scores is not None and not machines & scores.keys():

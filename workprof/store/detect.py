@@ -16,7 +16,8 @@ from workprof.core.text import near
 from workprof.formats import AUTO, FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic, has_reader, slurm_print
 from workprof.formats.configurations import is_configurations
 from workprof.formats.declare import Format
-from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, CONFIGURATIONS, WIDE
+from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, CONFIGURATIONS, SCOUT, WIDE
+from workprof.formats.scout import record_files
 from workprof.formats.telemetry import sniffed
 from workprof.store.arrow_files import arrow_schema, is_arrow
 from workprof.store.json_rows import first_objects, is_json
@@ -36,6 +37,8 @@ def detect(paths: Sequence[Path], options: IngestOptions) -> str:
     """
     if looks_like_tables(paths):
         return TABLES
+    if len(paths) == 1 and record_files(paths[0]):
+        return SCOUT
     read = _read_by(paths, options)
     if read:
         return read
@@ -222,6 +225,8 @@ def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:
         return _tables(paths)
     if has_reader(chosen):
         return _read(chosen, paths)
+    if chosen == SCOUT:
+        return _records(paths)
     if len(paths) > 1:
         raise several_files(paths)
     _refuse_options_of_others(chosen, options)
@@ -271,6 +276,16 @@ def _tables(paths: Sequence[Path]) -> NamedFiles:
     return NamedFiles(
         TABLES, tuple(result.values()), tuple(result), stem, ", ".join(path.name for path in result.values())
     )
+
+
+def _records(paths: Sequence[Path]) -> NamedFiles:
+    """The files of a folder of records."""
+    files = record_files(paths[0])
+    if len(paths) > 1 or not files:
+        named = ", ".join(map(str, paths))
+        raise TraceError(f"{named}: name one folder with a folder for each record, such as 4_m4.large_sort_spark_big_1")
+    stem = paths[0].resolve().name.split(".")[0]
+    return NamedFiles(SCOUT, tuple(files.values()), tuple(files), stem, f"{stem} ({len(files):,} files)", tuple(files))
 
 
 def _refuse_options_of_others(chosen: str, options: IngestOptions) -> None:

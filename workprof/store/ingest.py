@@ -191,7 +191,7 @@ def _stage(cursor: duckdb.DuckDBPyConnection, stage: Stage, task: Task, spooled:
     if files.format == TABLES:
         return tables.load(cursor, stage, dict(zip(files.roles, spooled, strict=True)), options, progress)
     if files.format in MEASUREMENTS:
-        return measurements.load(cursor, stage, spooled[0], files, options)
+        return measurements.load(cursor, stage, spooled, files, options)
     if spooled[0].parquet:
         refuse_promises(spooled[0], task.database.expansion_limit)
         refuse_long_texts(cursor, spooled[0], task.database.expansion_limit, progress)

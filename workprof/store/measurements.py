@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -9,7 +11,7 @@ import pyarrow as pa
 
 from workprof.core.errors import NoRows
 from workprof.formats.declare import NUMBER, TEXT, Unreadable
-from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, Measured
+from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, SCOUT, Measured
 from workprof.store import rejects
 from workprof.store.compile import FINISHED, FLAGS, RESERVED
 from workprof.store.connection import quoted
@@ -26,9 +28,13 @@ SUFFIX_UNITS = (("%", "percent"), ("_mb", "MB"), ("_ms/s", "ms/s"), ("_kb/s", "K
 
 
 def load(
-    cursor: duckdb.DuckDBPyConnection, stage: Stage, spooled: Spooled, files: NamedFiles, options: IngestOptions
+    cursor: duckdb.DuckDBPyConnection,
+    stage: Stage,
+    spooled: Sequence[Spooled],
+    files: NamedFiles,
+    options: IngestOptions,
 ) -> Loaded:
-    """What was staged from a file of measurements.
+    """What was staged from a file of measurements, or a folder of them.
 
     Raises:
         TraceError: when the file is none of its format; says what it is instead.
@@ -38,7 +44,7 @@ def load(
     measured = _read(spooled, files, options)
     rejected = _store_rejects(cursor, stage, measured.rejected)
     if measured.frame.empty:
-        raise NoRows(_nothing_left(spooled.origin, measured))
+        raise NoRows(_nothing_left(files.origin, measured))
     frame = measured.frame.drop_duplicates() if options.duplicates == "drop" else measured.frame
     dropped = len(measured.frame) - len(frame)
     columns = _columns(frame)
@@ -60,7 +66,12 @@ def load(
     )
 
 
-def _read(spooled: Spooled, files: NamedFiles, options: IngestOptions) -> Measured:
+def _read(several: Sequence[Spooled], files: NamedFiles, options: IngestOptions) -> Measured:
+    spooled = several[0]
+    if files.format == SCOUT:
+        from workprof.formats.scout import read_records  # noqa: PLC0415  one reader per file
+
+        return read_records(dict(zip(files.names, (one.path for one in several), strict=True)))
     if files.format == BENCHMARKS:
         from workprof.formats.benchmarks import read_benchmarks  # noqa: PLC0415  one reader per file
 

@@ -300,7 +300,8 @@ def definition_table() -> pd.DataFrame:
 MEASURED = {
     "benchmarks": "Benchmark runs: JSON lines, one run each, as `workprof nodes suite` writes them",
     "telemetry": "Counters by the second: CSV with workload, run, t, as `workprof record` writes them",
-    "configurations": "Measured configurations: CSV with machine, count, runtime, cost",
+    "configurations": "Measured configurations: CSV with machine, count, runtime, and cost or price_per_h",
+    "scout": "Measured configurations: Scout's folders, a report.json and sar_node1.csv, ... for each run",
     "perfspect": "PerfSpect metrics and telemetry",
     "perf-stat": "perf stat -I MILLISECONDS -x,",
     "sadf": "sadf -d of sysstat",
