@@ -112,6 +112,8 @@ TRACE = (
 
 SNAKEMAKE = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 HELIOS = "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue\n"
+BUILDS = "atom_id;time;location;memory_fail_count;branch;buildProfile;targets;ts_status;max_rss;max_cache;memreq\n"
+BUILD = "a1;2025-04-30 00:36:24.798000;here;0;main;gcc-debug;all,dist;ok;70851280896;1024;164096\n"
 HELIOS_JOB = "7,u,v,1,4,1,COMPLETED,2020-06-09 18:41:01,2020-06-09 18:41:11,2020-06-09 18:43:11,120,10\n"
 
 FILES = {
@@ -146,5 +148,6 @@ FILES = {
     "snakemake": Dropped(
         "A.bwa.benchmark.txt", (SNAKEMAKE + "14.5\t0:00:14" + "\t29" * 8 + "\n").encode(), "snakemake", 1
     ),
+    "builds": Dropped("build-data-1.csv", (BUILDS + BUILD).encode(), "build-data", 1),
     "helios": Dropped("cluster_log.csv", (HELIOS + HELIOS_JOB).encode(), "helios", 1),
 }

@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 from tests.hostile_texts import TEXTS
+from workprof.core.causes import OUT_OF_MEMORY, was_killed_for_memory
 from workprof.core.errors import TraceError, WorkprofError
+from workprof.memory.usage import evidence_of, with_killed
 from workprof.store.reports import IngestOptions
 
 pytestmark = pytest.mark.slow
@@ -165,6 +167,73 @@ def test_instances_of_alibaba_with_and_without_a_header(store, tmp_path):
     assert store.ingest([tmp_path / "named.csv"], IngestOptions()).format == "alibaba-instances-named"
     again = store.frame("named", ["peak_memory_bytes"])["peak_memory_bytes"]
     np.testing.assert_array_equal(again, frame["peak_memory_bytes"])
+
+
+def builds(n=240):
+    rng = np.random.default_rng(11)
+    profile = rng.choice(["linuxx86_64-gcc-debug", "linuxaarch64-gcc-release"], n)
+    moment = pd.Timestamp("2025-04-30 00:36:24.798") + pd.to_timedelta(np.cumsum(rng.integers(1, 4000, n)), unit="s")
+    return pd.DataFrame(
+        {
+            "atom_id": [f"{at:040x}" for at in range(n)],
+            "time": [f"{one:%Y-%m-%d %H:%M:%S}.798000" for one in moment],
+            "location": rng.choice(["location_0", "location_1"], n),
+            "memory_fail_count": np.where(rng.random(n) < 0.1, rng.integers(1, 10**8, n), 0),
+            "branch": rng.choice(["main", "release"], n),
+            "buildProfile": profile,
+            "jobs": 500,
+            "localJobs": 36,
+            "makeType": "opt",
+            "targets": rng.choice(["all,dist", "barrier_hex"], n),
+            "component": "component_0",
+            "ts_phase": "building",
+            "ts_status": rng.choice(["ok", "unstable", "failed"], n, p=[0.7, 0.2, 0.1]),
+            "cgroup": "/doit/atom/x",
+            "max_rss": rng.integers(10**9, 10**11, n),
+            "max_cache": rng.integers(10**9, 10**11, n),
+            "memreq": rng.choice([156_672, 328_704], n),
+        }
+    )
+
+
+@pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)])
+def test_builds_of_a_ci_system(store, tmp_path, order):
+    table = builds().assign(reviewer="r-1")
+    table.iloc[:, order].to_csv(tmp_path / "b.csv", sep=";", index=False)
+    report = store.ingest([tmp_path / "b.csv"], IngestOptions())
+    assert (report.format, report.rows, report.rejected, report.lost) == ("build-data", 240, 0, 0)
+    ran_out = table["memory_fail_count"] > 0
+    told = {check.name: check.count for check in report.checks}
+    wanted = {"no run times": 240, "start or end": 240, "memory ran out": ran_out.sum()}
+    assert wanted.items() <= told.items()
+    frame = store.frame("b", [], finished_only=False)
+    np.testing.assert_array_equal(frame["requested_memory_bytes"], table["memreq"] * 2.0**20)
+    np.testing.assert_array_equal(frame["peak_memory_bytes"], table["max_rss"])
+    np.testing.assert_array_equal(frame["start_time_s"], pd.to_datetime(table["time"]).astype("int64") / 1e9)
+    np.testing.assert_array_equal(frame["finished"], table["ts_status"] != "failed")
+    np.testing.assert_array_equal(was_killed_for_memory(frame), ran_out)
+    assert frame["task_name"].tolist() == (table["buildProfile"] + " " + table["targets"]).tolist()
+    kept = ["memory_fail_count", "buildProfile", "targets", "jobs", "localJobs", "makeType", "ts_phase", "cgroup"]
+    for name in (*kept, "max_cache", "reviewer"):
+        assert frame[name].tolist() == table[name].tolist(), name
+    fields = {"job_name": "atom_id", "cluster": "location", "group": "branch", "workload": "component"}
+    for field, column in (fields | {"status": "ts_status"}).items():
+        assert frame[field].tolist() == table[column].tolist(), field
+
+
+def test_builds_that_met_their_limit_are_kills_of_a_sizing(store, tmp_path):
+    table = builds()
+    table.drop(columns=["targets", "ts_status"]).to_csv(tmp_path / "b.csv", sep=";", index=False)
+    assert store.ingest([tmp_path / "b.csv"], IngestOptions()).format == "build-data"
+    frame = store.frame("b", [], finished_only=False)
+    assert frame["task_name"].tolist() == table["buildProfile"].tolist()
+    ran_out = (table["memory_fail_count"] > 0).to_numpy()
+    (evidence,) = evidence_of(frame, "peak_rss")
+    assert (evidence.cause, evidence.n_runs, evidence.n_bounds) == (OUT_OF_MEMORY, ran_out.sum(), ran_out.sum())
+    known = with_killed(frame, "peak_rss")
+    limits = known["peak_memory_bytes"].to_numpy()[-ran_out.sum() :]
+    assert (limits > (table["memreq"] * 2.0**20)[ran_out].to_numpy()).all()
+    assert evidence.requested_gb_h == pytest.approx((table["memreq"] * 2.0**20)[ran_out].sum() / 1e9)
 
 
 def test_a_log_of_helios(store, tmp_path):
