@@ -53,16 +53,25 @@ MOST_USED = 1_000_000
 """Runs that a replay or a training takes by default: a replay holds some 3 kB each, and more change little."""
 
 
+EARLIER = "earlier"
+"""Attribute of a job table of the latest runs alone: how many others there are."""
+
+
 def latest_of(jobs: pd.DataFrame, most: int) -> tuple[pd.DataFrame, dict[str, int]]:
     """The rows that started last, in the order of the table, and the number of all others by its reason.
 
     Rows without a start count by their submission, those without either as the latest.
     """
+    earlier = int(jobs.attrs.get(EARLIER, 0))
     if len(jobs) <= most:
-        return jobs, {}
+        return jobs, _left_out(most, earlier)
     when = np.full(len(jobs), np.inf)
     for name in ("submit_time_s", "start_time_s"):
         if (times := numbers_if_present(jobs, name)) is not None:
             when = np.where(np.isfinite(times), times, when)
     latest = np.sort(np.argsort(when, kind="stable")[-most:])
-    return jobs.iloc[latest], {f"a start before the latest {most:,} runs": len(jobs) - most}
+    return jobs.iloc[latest], _left_out(most, earlier + len(jobs) - most)
+
+
+def _left_out(most: int, earlier: int) -> dict[str, int]:
+    return {f"a start before the latest {most:,} runs": earlier} if earlier else {}

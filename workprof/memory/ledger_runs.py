@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 NO_NAME = "(no name)"
 UNCLUSTERED, NOT_SEEN = "no profile", "not clustered"
 NO_TIME = "(no time)"
+NO_RUN_TIMES = "the ledger needs run times: map duration_s, or start_time_s and end_time_s"
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,23 @@ def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
     """
     if not len(jobs):
         raise NotEnoughData("the table has no rows, so there is nothing to add up")
+    result = runs_until(jobs, settings, last_moment(jobs))
+    if not np.isfinite(result.hours).any():
+        raise ColumnMissing(NO_RUN_TIMES)
+    return result
+
+
+def last_moment(jobs: pd.DataFrame) -> float:
+    """The last start, end or submission of a table; -inf without any."""
+    times = (numbers_if_present(jobs, name) for name in ("start_time_s", "end_time_s", "submit_time_s"))
+    return max((float(np.fmax.reduce(one, initial=-np.inf)) for one in times if one is not None), default=-np.inf)
+
+
+def runs_until(jobs: pd.DataFrame, settings: LedgerSettings, last: float) -> LedgerRuns:
+    """Some rows of a table whose last moment is given.
+
+    Raises ColumnMissing when no column for the rows is there.
+    """
     nothing = np.full(len(jobs), np.nan)
 
     def column(name: str) -> Floats:
@@ -108,14 +126,10 @@ def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
     seconds = column("duration_s")
     seconds = np.where(np.isnan(seconds), end - start, seconds)
     cause = causes_of(jobs)
-    moments = np.concatenate([start, end, column("submit_time_s")])
-    last = moments[np.isfinite(moments)].max(initial=-np.inf)
     going = np.isnan(seconds) & still_running(jobs)
     seconds = np.where(going, last - start, seconds)
     cause = np.where(services(jobs), -1, cause)
     hours = np.where(seconds >= 0, seconds, np.nan) / HOUR_S
-    if not np.isfinite(hours).any():
-        raise ColumnMissing("the ledger needs run times: map duration_s, or start_time_s and end_time_s")
     begin = np.where(np.isnan(start), column("submit_time_s"), start)
     requested, used, absent = {}, {}, {}
     for one in RESOURCES:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints
-from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.core.arrays import Floats, Ints, Positions
+from workprof.core.causes import KILLS, LOWER_BOUND
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, dated
-from workprof.memory.ledger_runs import MONDAY_S, LedgerRuns, ledger_runs
+from workprof.memory.ledger_runs import MONDAY_S, NO_RUN_TIMES, last_moment, runs_until
 from workprof.memory.ledger_settings import GROUPINGS, MEMORY, PROFILE, TASK, USER, LedgerSettings
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ MOST_BINS = 5_000
 MOST_ROWS = 40
 """Rows with a line of their own; what the others hold is added up in one."""
 OTHERS = "all others"
-AT_ONCE = 1_000_000
-"""Runs whose hours are spread at a time: what is held in memory besides the table does not grow with it."""
+AT_ONCE = 250_000
+"""Runs that are read, and whose hours are spread, at a time: beside the table there are five numbers a run."""
 
 FEWEST_BINS = 8
 FAR_OUT = 3.0
@@ -112,6 +113,13 @@ class OverTimeSettings:
     ] = False
 
 
+def read_over_time(by: str) -> tuple[str, ...]:
+    """The columns of which memory over time is made, by what a row is."""
+    times = ("submit_time_s", "start_time_s", "end_time_s", "duration_s")
+    amounts = ("requested_memory_bytes", "peak_memory_bytes", LOWER_BOUND)
+    return ("task_name", *GROUPINGS[by or TASK], *times, *amounts, "status", KILLS, "windows")
+
+
 @dataclass(frozen=True)
 class IdleBurst:
     """A row in a bin in which far more than usual lies idle."""
@@ -160,7 +168,7 @@ class Placed:
 
     start_s: Floats
     end_s: Floats
-    code: Ints
+    code: Ints | Positions
     edges_s: Floats
 
 
@@ -174,8 +182,10 @@ class _Placed(Placed):
     requested_gb: Floats
     used_gb: Floats
     dated: bool
-    runs: LedgerRuns
-    judged: Bools
+    last_s: float  # the last moment of the trace
+    n_finished: int
+    n_judged: int  # with those whose time is not known
+    held: tuple[float, float, float]  # GB·h that all judged runs requested, used and left unused
 
     @property
     def unused_gb(self) -> Floats:
@@ -210,8 +220,7 @@ def over_time_of(
             place = (placed.names.index(one.row), one.bin)
             requested[place] = used[place] = unused[place] = 0.0
             n_runs[place] = 0
-    runs, judged = placed.runs, placed.judged
-    held = {kind: runs.over_time(MEMORY, amounts[MEMORY])[judged] for kind, amounts in _amounts(runs).items()}
+    total_requested, total_used, total_unused = placed.held
     return OverTime(
         settings=placed.settings,
         rows=placed.names,
@@ -223,63 +232,105 @@ def over_time_of(
         unused=unused,
         n_runs=n_runs,
         bursts=bursts,
-        n_judged=int(judged.sum()),
-        n_without_time=int(judged.sum()) - len(placed.table_rows),
-        n_not_judged=int(runs.finished.sum()) - int(judged.sum()),
-        total_requested=float(held["requested"].sum()),
-        total_used=float(held["used"].sum()),
-        total_unused=float(runs.wasted(MEMORY).sum()),
+        n_judged=placed.n_judged,
+        n_without_time=placed.n_judged - len(placed.table_rows),
+        n_not_judged=placed.n_finished - placed.n_judged,
+        total_requested=total_requested,
+        total_used=total_used,
+        total_unused=total_unused,
         seconds=time.perf_counter() - started,
     )
 
 
-def _amounts(runs: LedgerRuns) -> dict[str, Mapping[str, Floats]]:
-    return {"requested": runs.requested, "used": runs.used}
+@dataclass(frozen=True)
+class _Part:
+    """The judged runs with a start among some rows of a table, and sums over all judged ones there."""
+
+    table_rows: Ints
+    start_s: Floats
+    seconds: Floats
+    code: Positions  # of the row
+    requested_gb: Floats
+    used_gb: Floats
+    idle: Floats  # GB·h by row
+    held: Floats  # (3,) requested, used and unused GB·h
+    counts: Ints  # (3,) finished, judged, and with a run time
 
 
 def _placed(jobs: pd.DataFrame, settings: OverTimeSettings) -> _Placed:
-    runs = ledger_runs(jobs, LedgerSettings(by=settings.by or TASK))
+    if not len(jobs):
+        raise NotEnoughData("the table has no rows, so there is nothing to add up")
     settings = replace(settings, by=settings.by or TASK)
-    judged = runs.judged(MEMORY)
-    if not judged.any():
+    last, code_of = last_moment(jobs), dict[str, int]()
+    parts = [_part(jobs, begin, settings.by, last, code_of) for begin in range(0, len(jobs), AT_ONCE)]
+    n_finished, n_judged, n_timed = np.sum([one.counts for one in parts], axis=0).tolist()
+    if not n_timed:
+        raise ColumnMissing(NO_RUN_TIMES)
+    if not n_judged:
         raise NotEnoughData("no finished run has a memory request, a use of memory and a run time")
-    seconds = runs.hours * HOUR_S
-    start = np.where(np.isnan(runs.start_s), runs.end_s - seconds, runs.start_s)
-    at = np.flatnonzero(judged & np.isfinite(start))
-    if not len(at):
+    start, seconds = (np.concatenate([getattr(one, name) for one in parts]) for name in ("start_s", "seconds"))
+    if not len(start):
         raise NotEnoughData("no run with a memory request and a use says when it ran; map start_time_s or end_time_s")
-    start, end = start[at], start[at] + seconds[at]
-    offset = float(jobs.attrs.get("utc_offset_s", 0.0))
-    edges, name = bin_edges(float(start.min()), float(end.max()), offset, settings.bins)
-    code, names = _rows(runs, at)
+    end = np.add(start, seconds, out=seconds)
+    edges, name = bin_edges(
+        float(start.min()), float(end.max()), float(jobs.attrs.get("utc_offset_s", 0.0)), settings.bins
+    )
+    code = np.concatenate([one.code for one in parts])
+    idle = np.sum([np.pad(one.idle, (0, len(code_of) - len(one.idle))) for one in parts], axis=0)
+    place, names = _rows(code, idle, tuple(code_of))
+    requested, used, unused = np.sum([one.held for one in parts], axis=0).tolist()
     return _Placed(
         settings=replace(settings, bins=name),
-        table_rows=at,
+        table_rows=np.concatenate([one.table_rows for one in parts]),
         start_s=start,
         end_s=end,
-        code=code,
+        code=place[code],
         names=names,
-        requested_gb=runs.requested[MEMORY][at],
-        used_gb=runs.used[MEMORY][at],
+        requested_gb=np.concatenate([one.requested_gb for one in parts]),
+        used_gb=np.concatenate([one.used_gb for one in parts]),
         edges_s=edges,
         dated=dated(float(start.max())),
-        runs=runs,
-        judged=judged,
+        last_s=last,
+        n_finished=n_finished,
+        n_judged=n_judged,
+        held=(requested, used, unused),
     )
 
 
-def _rows(runs: LedgerRuns, at: Ints) -> tuple[Ints, tuple[str, ...]]:
-    """The rows of runs, the one that leaves most idle first, the least of many in one."""
-    idle = np.bincount(runs.who[at], weights=runs.wasted(MEMORY)[at], minlength=len(runs.whose))
-    held = np.flatnonzero(np.bincount(runs.who[at], minlength=len(runs.whose)))
+def _part(jobs: pd.DataFrame, begin: int, by: str, last: float, code_of: dict[str, int]) -> _Part:
+    """The rows from one on; `code_of` are the codes of the names of rows, to which new ones are added."""
+    runs = runs_until(jobs.iloc[begin : begin + AT_ONCE], LedgerSettings(by=by), last)
+    judged = runs.judged(MEMORY)
+    seconds = runs.hours * HOUR_S
+    start = np.where(np.isnan(runs.start_s), runs.end_s - seconds, runs.start_s)
+    at = np.flatnonzero(judged & np.isfinite(start))
+    code = np.array([code_of.setdefault(name, len(code_of)) for name in runs.whose], dtype=np.int32)[runs.who[at]]
+    wasted, requested, used = runs.wasted(MEMORY), runs.requested[MEMORY], runs.used[MEMORY]
+    held = [runs.over_time(MEMORY, amounts)[judged].sum() for amounts in (requested, used)]
+    return _Part(
+        table_rows=begin + at,
+        start_s=start[at],
+        seconds=seconds[at],
+        code=code,
+        requested_gb=requested[at],
+        used_gb=used[at],
+        idle=np.bincount(code, weights=wasted[at], minlength=len(code_of)).astype(np.float64),
+        held=np.array([*held, wasted.sum()]),
+        counts=np.array([runs.finished.sum(), judged.sum(), np.isfinite(runs.hours).sum()]),
+    )
+
+
+def _rows(code: Positions, idle: Floats, whose: tuple[str, ...]) -> tuple[Positions, tuple[str, ...]]:
+    """Code -> place of a row, the one that leaves most idle first, the least of many in one; and the rows' names."""
+    held = np.flatnonzero(np.bincount(code, minlength=len(whose)))
     order = held[np.argsort(-idle[held], kind="stable")]
     own = order if len(order) <= MOST_ROWS else order[: MOST_ROWS - 1]
-    place = np.full(len(runs.whose), len(own), dtype=np.int64)
+    place = np.full(len(whose), len(own), dtype=np.int32)
     place[own] = np.arange(len(own))
-    names = tuple(runs.whose[code] for code in own.tolist())
+    names = tuple(whose[one] for one in own.tolist())
     if len(order) > len(own):
         names += (OTHERS if OTHERS not in names else f"{OTHERS} (folded)",)
-    return place[runs.who[at]], names
+    return place, names
 
 
 def bin_edges(first_s: float, last_s: float, offset_s: float, wanted: str) -> tuple[Floats, str]:
@@ -305,7 +356,7 @@ def bin_edges(first_s: float, last_s: float, offset_s: float, wanted: str) -> tu
     return np.arange(begin, end + 1, dtype=np.float64) * width - shift, name
 
 
-def first_and_last(placed: Placed, own: slice) -> tuple[Ints, Ints]:
+def first_and_last(placed: Placed, own: slice | Ints) -> tuple[Ints, Ints]:
     """The first and the last bin that runs overlap; one that takes no time is in the bin of its start."""
     edges, n = placed.edges_s, len(placed.edges_s) - 1
     first = np.clip(np.searchsorted(edges, placed.start_s[own], side="right") - 1, 0, n - 1)
@@ -427,36 +478,38 @@ def over_time_runs_of(
     jobs = frames["jobs"]
     placed = _placed(jobs, settings.over)
     n_bins = len(placed.edges_s) - 1
-    first, last = first_and_last(placed, slice(None))
-    chosen = np.ones(len(placed.table_rows), dtype=bool)
+    own = np.arange(len(placed.table_rows))
     if settings.row:
         if settings.row not in placed.names:
             raise SettingsError(f"there is no row {settings.row!r}; choose one of {', '.join(placed.names[:8])}")
-        chosen &= placed.code == placed.names.index(settings.row)
-    inside = placed.end_s - placed.start_s
+        own = np.flatnonzero(placed.code == placed.names.index(settings.row))
+    inside = placed.end_s[own] - placed.start_s[own]
     if settings.cell is not None:
         if settings.cell >= n_bins:
             raise SettingsError(f"there is no bin {settings.cell}; the last of {n_bins} is {n_bins - 1}")
-        chosen &= (first <= settings.cell) & (settings.cell <= last)
+        first, last = first_and_last(placed, own)
+        within = (first <= settings.cell) & (settings.cell <= last)
         begin, end = placed.edges_s[settings.cell : settings.cell + 2]
-        inside = np.maximum(np.minimum(placed.end_s, end) - np.maximum(placed.start_s, begin), 0.0)
+        own, inside = own[within], np.minimum(placed.end_s[own[within]], end)
+        inside = np.maximum(inside - np.maximum(placed.start_s[own], begin), 0.0)
     hours = inside / HOUR_S
-    unused = placed.unused_gb * hours
-    own = np.flatnonzero(chosen)
-    listed = own[np.argsort(-unused[own], kind="stable")][: settings.most]
-    at, runs = placed.table_rows[listed], placed.runs
+    unused = placed.unused_gb[own] * hours
+    first_of = np.argsort(-unused, kind="stable")[: settings.most]
+    listed = own[first_of]
+    at = placed.table_rows[listed]
+    runs = runs_until(jobs.iloc[at], LedgerSettings(by=placed.settings.by), placed.last_s)
     return OverTimeRuns(
         settings=replace(settings, over=placed.settings),
         n_runs=len(own),
-        unused_gb_h=float(unused[own].sum()),
+        unused_gb_h=float(unused.sum()),
         row_ids=jobs["row_id"].to_numpy(dtype=np.int64)[at],
-        names=tuple(runs.whose[code] for code in runs.who[at].tolist()),
-        tasks=tuple(runs.tasks[code] for code in runs.task[at].tolist()),
+        names=tuple(runs.whose[code] for code in runs.who.tolist()),
+        tasks=tuple(runs.tasks[code] for code in runs.task.tolist()),
         requested_gb=placed.requested_gb[listed],
         used_gb=placed.used_gb[listed],
-        hours=runs.hours[at],
-        hours_inside=hours[listed],
-        unused_each_gb_h=unused[listed],
+        hours=runs.hours,
+        hours_inside=hours[first_of],
+        unused_each_gb_h=unused[first_of],
     )
 
 

@@ -17,7 +17,13 @@ from workprof.memory.ledger import Ledger, LedgerRunList
 from workprof.memory.ledger_settings import READS, LedgerRunsSettings, LedgerSettings
 from workprof.memory.model_tables import PredictorTables, TableSettings
 from workprof.memory.models import PredictorResult
-from workprof.memory.over_time import OverTime, OverTimeRuns, OverTimeRunsSettings, OverTimeSettings
+from workprof.memory.over_time import (
+    OverTime,
+    OverTimeRuns,
+    OverTimeRunsSettings,
+    OverTimeSettings,
+    read_over_time,
+)
 from workprof.memory.replay import ReplayResult
 from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
 from workprof.memory.resources import TOLD
@@ -302,7 +308,7 @@ OVER_TIME = Question(
     OverTime,
     "workprof.memory.over_time:over_time_of",
     finds="memory over time",
-    optional=lambda _: READS,
+    optional=lambda settings: read_over_time(settings.by),
     page=HOME,
     command=("memory", "over-time"),
     rests_on_fit=True,
@@ -314,7 +320,7 @@ OVER_TIME_RUNS = Question(
     OverTimeRuns,
     "workprof.memory.over_time:over_time_runs_of",
     finds="runs behind memory over time",
-    optional=lambda _: READS,
+    optional=lambda settings: read_over_time(settings.over.by),
     page=HOME,
     command=("memory", "over-time-runs"),
     rests_on_fit=True,

@@ -313,9 +313,11 @@ def describe(
 
 def labelled(jobs: pd.DataFrame, fit: ProfileFit, column: str = "profile") -> pd.DataFrame:
     """The runs with the profile of each, NaN where the clustering did not see it."""
-    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
-
-    return jobs.assign(**{column: jobs["row_id"].map(pd.Series(fit.labels, index=fit.row_ids))})
+    order = np.argsort(fit.row_ids, kind="stable")
+    known, ids = fit.row_ids[order], jobs["row_id"].to_numpy(dtype=np.int64)
+    place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+    labels, seen = fit.labels[order][place], known[place] == ids
+    return jobs.assign(**{column: labels if seen.all() else np.where(seen, labels, np.nan)})
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ AT_ONCE = 131_072
 NUMBER_BYTES = 8
 CODE_BYTES = 4
 """Of a text in a frame, at most; the texts themselves are kept once each."""
+INFINITE = "CAST('infinity' AS DOUBLE)"
 
 
 def resolved(entry: Entry, names: Sequence[str]) -> tuple[Column, ...]:
@@ -72,7 +73,13 @@ def refuse_large(entry: Entry, names: Sequence[str], limit_bytes: int, rows: int
 
 
 def frame(
-    cursor: duckdb.DuckDBPyConnection, entry: Entry, names: Sequence[str], *, finished_only: bool, drawn: Drawn | None
+    cursor: duckdb.DuckDBPyConnection,
+    entry: Entry,
+    names: Sequence[str],
+    *,
+    finished_only: bool,
+    drawn: Drawn | None = None,
+    latest: int | None = None,
 ) -> pd.DataFrame:
     """Return `row_id` (int64), numbers as float64 with NaN, texts as categories; in row order.
 
@@ -90,6 +97,9 @@ def frame(
         own += f" AND task_name = {text(drawn.task)}" if drawn.task else ""
         where = f" WHERE rowid IN ({own} ORDER BY hash(rowid), rowid LIMIT {drawn.rows}) ORDER BY rowid"
         (n_rows,) = one(cursor, f"SELECT count(*) FROM (SELECT 1 FROM {entry.relation}{where})")
+    elif latest is not None and latest < n_rows:
+        own = f"SELECT rowid FROM {entry.relation}{where} ORDER BY {_began(entry)} DESC, rowid DESC LIMIT {latest}"
+        where, n_rows = f" WHERE rowid IN ({own}) ORDER BY rowid", latest
     numbers = {column.name: np.empty(n_rows) for column in columns if column.numeric}
     texts = {column.name: _Texts(n_rows) for column in columns if not column.numeric}
     ids, done, filled = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=bool), 0
@@ -109,6 +119,13 @@ def frame(
     if not finished_only:
         series[FINISHED] = pd.Series(done, copy=False)
     return pd.DataFrame(series, copy=False)
+
+
+def _began(entry: Entry) -> str:
+    """When a row began, as `latest_of` sees it: its start, else its submission; without either it is the latest."""
+    held = {column.name for column in entry.columns if column.numeric}
+    times = [name for name in ("start_time_s", "submit_time_s") if name in held]
+    return f"coalesce({', '.join([*times, INFINITE])})"
 
 
 def page(cursor: duckdb.DuckDBPyConnection, entry: Entry, limit: int, offset: int) -> pd.DataFrame:

@@ -361,9 +361,15 @@ class TraceStore(
         return tuple(column.name for column in frames.resolved(self._entry(dataset), names))
 
     def frame(
-        self, dataset: str, columns: Sequence[str], *, finished_only: bool = True, drawn: frames.Drawn | None = None
+        self,
+        dataset: str,
+        columns: Sequence[str],
+        *,
+        finished_only: bool = True,
+        drawn: frames.Drawn | None = None,
+        latest: int | None = None,
     ) -> pd.DataFrame:
-        """Return columns under their stored names, with `row_id` first.
+        """Return columns under their stored names, with `row_id` first; of more rows the `latest` alone.
 
         Numbers are float64 with NaN for 'no value', texts are categories, rows are in `row_id` order. All rows, not
         only the finished ones, come with `finished` last.
@@ -372,9 +378,10 @@ class TraceStore(
         """
         entry = self._entry(dataset)
         rows = entry.dataset.finished_rows if finished_only else entry.dataset.rows
-        frames.refuse_large(entry, columns, self.memory_limit_bytes, min(rows, drawn.rows) if drawn else rows)
+        most = drawn.rows if drawn else rows if latest is None else latest
+        frames.refuse_large(entry, columns, self.memory_limit_bytes, min(rows, most))
         with self._database.cursor() as cursor:
-            return frames.frame(cursor, entry, columns, finished_only=finished_only, drawn=drawn)
+            return frames.frame(cursor, entry, columns, finished_only=finished_only, drawn=drawn, latest=latest)
 
     def rows(self, dataset: str, row_ids: Sequence[int], columns: Sequence[str] = ()) -> pd.DataFrame:
         """Return the rows of these ids in the order asked: all columns, or the ones named."""

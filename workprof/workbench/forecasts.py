@@ -107,16 +107,18 @@ def with_profiles(
     return read
 
 
-def finished_jobs(bench: Any, entry: Dataset, columns: Sequence[str]) -> Callable[[], pd.DataFrame]:
-    """A function that reads columns, as far as they are present, of the finished runs."""
-    return lambda: cast(pd.DataFrame, bench.frames_of(entry, columns)()["jobs"])
+def finished_jobs(bench: Any, entry: Dataset, columns: Sequence[str], latest: int | None) -> Callable[[], pd.DataFrame]:
+    """A function that reads columns, as far as they are present, of the latest finished runs."""
+    return lambda: cast(pd.DataFrame, bench.frames_of(entry, columns, latest=latest)()["jobs"])
 
 
 BOUNDS = ("status", KILLS, LOWER_BOUND)
 """Columns that tell whose use of memory is a lower bound."""
 
 
-def learned_jobs(bench: Any, entry: Dataset, columns: Sequence[str], unfinished: str) -> Callable[[], pd.DataFrame]:
+def learned_jobs(
+    bench: Any, entry: Dataset, columns: Sequence[str], unfinished: str, latest: int | None = None
+) -> Callable[[], pd.DataFrame]:
     """A function that reads columns, as far as they are present, of the runs that are learned.
 
     `unfinished` tells whether runs that were cut short are among them. `finished` tells which did not finish, where
@@ -128,7 +130,7 @@ def learned_jobs(bench: Any, entry: Dataset, columns: Sequence[str], unfinished:
             told = bench.frames_of(entry, BOUNDS, every=True)()["jobs"]
             marked = LOWER_BOUND in told.columns and bool((told[LOWER_BOUND] > 0).any())
             if not marked and not was_killed_for_memory(told).any():
-                return finished_jobs(bench, entry, columns)()
+                return finished_jobs(bench, entry, columns, latest)()
         every = bench.frames_of(entry, (*columns, *BOUNDS), every=True)()["jobs"]
         return runs_to_learn(every, cut_short=unfinished != LEFT_OUT, targets=tuple(TARGETS))
 
@@ -163,8 +165,9 @@ def _labelled(
 ) -> Frames:
     """What reads the jobs with the profiles that the settings name."""
     if isinstance(settings, ClassifierSettings):
-        return with_profiles(bench, entry, settings.profiles, finished_jobs(bench, entry, questions.LEARNED), progress)
-    jobs = learned_jobs(bench, entry, questions.LEARNED, settings.unfinished)
+        finished = finished_jobs(bench, entry, questions.LEARNED, settings.latest_runs)
+        return with_profiles(bench, entry, settings.profiles, finished, progress)
+    jobs = learned_jobs(bench, entry, questions.LEARNED, settings.unfinished, settings.classifier.latest_runs)
     return with_profiles(bench, entry, settings.classifier.profiles, jobs, progress)
 
 
@@ -176,7 +179,8 @@ def _evaluation_frames(
     bench: Any, entry: Dataset, settings: EstimateEvaluationSettings, _: Any, progress: Progress | None
 ) -> Frames:
     """The jobs, with profiles where there are: the evaluation says in its notes which predictors lack them."""
-    jobs = learned_jobs(bench, entry, questions.LEARNED, settings.estimates.unfinished)
+    own = settings.estimates
+    jobs = learned_jobs(bench, entry, questions.LEARNED, own.unfinished, own.latest_runs)
     learned = with_profiles(bench, entry, settings.profiles, jobs, progress, needed=False)
 
     def read() -> Mapping[str, pd.DataFrame]:

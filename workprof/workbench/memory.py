@@ -97,27 +97,31 @@ def _fit_of_rows(_: Any, __: Dataset, settings: Any, fit: ProfileSettings | None
     return (fit or ProfileSettings()) if by == PROFILE else None
 
 
-def _with_rows(
-    bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
-) -> Frames:
+def _with_rows(question: Question[Any, Any]) -> Callable[..., Frames]:
     """What reads all runs, finished or not, with their profiles where those name rows."""
-    if fit is not None and progress is None and bench.profiles.cached(entry.hash, fit).result is None:
-        raise NotEnoughData("the profiles that make the rows are not there yet; find profiles first")
 
-    def read() -> Mapping[str, pd.DataFrame]:
-        jobs = bench.frames_of(entry, questions.LEDGER.columns(settings), every=True)()["jobs"]
-        if fit is None:
-            return {"jobs": jobs}
-        return {"jobs": labelled(jobs, bench.profiles(entry.hash, fit, progress or silent), PROFILE_COLUMN)}
+    def frames(
+        bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
+    ) -> Frames:
+        if fit is not None and progress is None and bench.profiles.cached(entry.hash, fit).result is None:
+            raise NotEnoughData("the profiles that make the rows are not there yet; find profiles first")
 
-    return read
+        def read() -> Mapping[str, pd.DataFrame]:
+            jobs = _whole(bench, entry, question.columns(settings))()["jobs"]
+            if fit is None:
+                return {"jobs": jobs}
+            return {"jobs": labelled(jobs, bench.profiles(entry.hash, fit, progress or silent), PROFILE_COLUMN)}
+
+        return read
+
+    return frames
 
 
 def _with_verdict(
     bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
 ) -> Frames:
     """A function that reads all runs and the verdict, whose rows the findings are."""
-    read = _with_rows(bench, entry, settings, fit, progress)
+    read = _with_rows(questions.LEDGER)(bench, entry, settings, fit, progress)
     ledger = getattr(settings, "ledger", settings)
     sized = verdict_settings(ledger.target)
 
@@ -133,14 +137,20 @@ def _with_verdict(
     return both
 
 
-def _whole(bench: Any, entry: Dataset, columns: Sequence[str] | None) -> Frames:
+def _whole(bench: Any, entry: Dataset, columns: Sequence[str] | None, latest: int | None = None) -> Frames:
     """A function that reads all runs, finished or not: those killed for memory are evidence, too."""
-    every: Frames = bench.frames_of(entry, columns, every=True)
+    every: Frames = bench.frames_of(entry, columns, every=True, latest=latest)
     return every
 
 
 def _every_run_of(question: Question[Any, Any]) -> Callable[..., Frames]:
-    return lambda bench, entry, settings, *_: _whole(bench, entry, question.columns(settings))
+    """What reads all runs; the latest alone where the settings, or those of a verdict among them, say how many."""
+
+    def read(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
+        latest = getattr(getattr(settings, "verdict", settings), "latest_runs", None)
+        return _whole(bench, entry, question.columns(settings), latest)
+
+    return read
 
 
 def _earlier_by_hash(bench: Any, entry: Dataset, settings: ReplaySettings) -> ReplaySettings:
@@ -192,7 +202,7 @@ def _with_earlier(bench: Any, entry: Dataset, settings: ReplaySettings, *_: obje
 
     def read() -> Mapping[str, pd.DataFrame]:
         others = {name: bench.frames_of(bench.dataset(name), columns, every=True)()["jobs"] for name in settings.train}
-        return {**bench.frames_of(entry, columns, every=True)(), **others}
+        return {**_whole(bench, entry, columns, settings.latest_runs)(), **others}
 
     return read
 
@@ -256,9 +266,16 @@ class MemoryQuestions(ProfileQuestions):
     ledger_runs = ask(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_with_verdict)
 
     chargeback = ask(questions.CHARGEBACK, frames=_every_run_of(questions.CHARGEBACK))
-    demand = ask(questions.DEMAND, resolve=_over_time_named, fit=_fit_of_rows, frames=_with_rows)
-    over_time = ask(questions.OVER_TIME, resolve=_over_time_named, fit=_fit_of_rows, frames=_with_rows)
-    over_time_runs = ask(questions.OVER_TIME_RUNS, resolve=_over_time_named, fit=_fit_of_rows, frames=_with_rows)
+    demand = ask(questions.DEMAND, resolve=_over_time_named, fit=_fit_of_rows, frames=_with_rows(questions.DEMAND))
+    over_time = ask(
+        questions.OVER_TIME, resolve=_over_time_named, fit=_fit_of_rows, frames=_with_rows(questions.OVER_TIME)
+    )
+    over_time_runs = ask(
+        questions.OVER_TIME_RUNS,
+        resolve=_over_time_named,
+        fit=_fit_of_rows,
+        frames=_with_rows(questions.OVER_TIME_RUNS),
+    )
 
     def policy_sizes(self, dataset: str, settings: ReplaySettings, progress: Progress = silent) -> SizeList:
         """The sizes that one policy gives the next run of every task; see `workprof.memory.size_lists`."""
@@ -275,7 +292,7 @@ class MemoryQuestions(ProfileQuestions):
         questions.CHANGES,
         resolve=_over_time_named,
         fit=_fit_of_rows,
-        frames=_with_rows,
+        frames=_with_rows(questions.CHANGES),
         dress=_with_names_and_nodes,
         refuse=_refuse_short,
     )

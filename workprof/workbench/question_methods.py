@@ -12,6 +12,7 @@ from typing import Any, Generic, Self, TypeVar, cast
 import pandas as pd
 
 from workprof.cache import About, ResultCache
+from workprof.core.arrays import EARLIER
 from workprof.core.errors import ColumnMissing, NotEnoughData, WrongKind
 from workprof.core.parts import sweep_parts
 from workprof.core.progress import Progress, silent
@@ -179,7 +180,7 @@ class OpenHome:
         self._guard = threading.Lock()
         self._views = Views(MOST_VIEWS)
         self._cuts = Views(MOST_CUTS)
-        self._table: tuple[str, tuple[str, ...], bool, pd.DataFrame] | None = None
+        self._table: tuple[tuple[str, tuple[str, ...], bool, int], pd.DataFrame] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -219,13 +220,21 @@ class OpenHome:
         return self._cache.abouts()
 
     def frames_of(
-        self, entry: Dataset, columns: Sequence[str] | None, *, every: bool = False, drawn: Drawn | None = None
+        self,
+        entry: Dataset,
+        columns: Sequence[str] | None,
+        *,
+        every: bool = False,
+        drawn: Drawn | None = None,
+        latest: int | None = None,
     ) -> Frames:
         """A function that reads columns of a dataset as its table 'jobs'; None = all but planted truths.
 
-        The rows are the finished ones; `every`: all, with a column `finished`; `drawn`: these finished ones. The
-        last table stays in memory between two clicks, if it is small.
+        The rows are the finished ones; `every`: all, with a column `finished`; `drawn`: these finished ones. Of more
+        than `latest` rows those are read that `latest_of` takes. The last table stays in memory between two clicks, if
+        it is small.
         """
+        earlier = max((entry.rows if every else entry.finished_rows) - latest, 0) if latest is not None else 0
 
         def read() -> Mapping[str, pd.DataFrame]:
             known = self._store.columns(entry.hash)
@@ -236,12 +245,14 @@ class OpenHome:
                 wanted = tuple(name for name in dict.fromkeys(columns) if name in present)
             if drawn:
                 return {"jobs": self._store.frame(entry.hash, wanted, drawn=drawn)}
-            cached = self._table
-            if cached is None or cached[:3] != (entry.hash, wanted, every):
-                cached = (entry.hash, wanted, every, self._store.frame(entry.hash, wanted, finished_only=not every))
-                cached[3].attrs |= {"utc_offset_s": utc_offset_s(entry.format), "not_known": not_known(entry.format)}
-                self._table = cached if int(cached[3].memory_usage().sum()) <= TABLE_BYTES else None
-            return {"jobs": cached[3]}
+            cached, key = self._table, (entry.hash, wanted, every, earlier)
+            if cached is None or cached[0] != key:
+                told = {"utc_offset_s": utc_offset_s(entry.format), "not_known": not_known(entry.format)}
+                jobs = self._store.frame(entry.hash, wanted, finished_only=not every, latest=latest)
+                jobs.attrs |= {**told, EARLIER: earlier} if earlier else told
+                cached = (key, jobs)
+                self._table = cached if int(jobs.memory_usage().sum()) <= TABLE_BYTES else None
+            return {"jobs": cached[1]}
 
         return read
 
