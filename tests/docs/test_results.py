@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs import best_guess, coverage, nodes, recognition, unfinished
-from tests.docs.what_to_request import TRACES, plain_rule_row, verdict_row
+from tests.docs.what_to_request import TRACES, ensemble_row, plain_rule_row, verdict_row
 from tests.memory.traces import pai
 from tests.shared_data import needs_shared_data
 from workprof.forecasts.estimates import TARGETS
@@ -42,6 +42,12 @@ def test_what_the_plain_rule_saves(name):
 @pytest.mark.parametrize("name", TRACES)
 def test_what_the_verdict_saves(name):
     assert verdict_row(name) in PAGE.splitlines()
+
+
+@needs_shared_data
+@pytest.mark.parametrize("name", [pytest.param(one, marks=[] if one == "PAI" else pytest.mark.soak) for one in TRACES])
+def test_what_the_quantile_ensemble_saves(name):
+    assert ensemble_row(name) in PAGE.splitlines()
 
 
 QUICK = (("PAI", "by_time", "duration_s"), ("iwd", "by_time", "peak_memory_bytes"))

@@ -1,8 +1,10 @@
-"""The figures of *What to request* in docs/results.md: `python -m tests.docs.what_to_request` prints both tables."""
+"""The figures of *What to request* in docs/results.md: `python -m tests.docs.what_to_request` prints the tables."""
 
 from tests.memory.naive_plain_rule import judge
 from tests.memory.traces import NAMES, bundled, pai, trace
+from workprof.memory.compared import compared
 from workprof.memory.origins import SUBMISSION, TABLE
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.verdict import VerdictSettings, verdict_of
 
 TRACES = {"PAI": pai, **{name: lambda name=name: trace(name) for name in NAMES}, "bundled sample": bundled}
@@ -31,7 +33,18 @@ def verdict_row(name):
     return " | ".join((f"| {name}", *(cell(one.saved_share, one.kills) for one in found))) + " |"
 
 
+ENSEMBLE = ("quantile_ensemble", "workprof", "p95", "witt_lr", "ponder", "krr")
+
+
+def ensemble_row(name):
+    """Return the row of the quantile ensemble beside other policies and the verdict, on the verdict's judged runs."""
+    found = compared({"jobs": TRACES[name]()}, ReplaySettings(ENSEMBLE))
+    lines = {one.applied or one.name: one for one in found.lines}
+    cells = (cell(lines[one].saved_share, lines[one].kills) for one in (*ENSEMBLE, TABLE))
+    return " | ".join((f"| {name}", f"{found.n_runs:,}", *cells)) + " |"
+
+
 if __name__ == "__main__":
-    for row in (plain_rule_row, verdict_row):
+    for row in (plain_rule_row, verdict_row, ensemble_row):
         for one in TRACES:
             print(row(one), flush=True)

@@ -12,6 +12,7 @@ from workprof.core.stats import reliability_bins
 from workprof.memory.orders import Ordered
 from workprof.memory.policies import (
     BY_TASK,
+    ENSEMBLE,
     FROM_HISTORY,
     FROM_PEERS,
     Conditional,
@@ -144,5 +145,18 @@ def charges_of(replayed: tuple[list[Ordered], ReplaySettings], name: str) -> lis
     orders, settings = replayed
     if name == Workprof.name:
         return charge_setting(settings.sizing, orders, settings.retry)
+    if name == ENSEMBLE:
+        return [_charge_ensemble(one, settings) for one in orders]
     policy = Workprof(settings.sizing, name) if name == BY_TASK else policy_named(name)
     return [charge(policy, one, settings.retry) for one in orders]
+
+
+def _charge_ensemble(ordered: Ordered, settings: ReplaySettings) -> Charges:
+    """The charges of the quantile ensemble, which learns from all tasks; without a clock from each task alone."""
+    from workprof.memory.quantiles import QuantileEnsemble, foreseen_sizes  # noqa: PLC0415  only where it is replayed
+
+    started = time.perf_counter()
+    foreseen = foreseen_sizes(ordered.sequences, ordered.clocks, settings.sizing.price_runs) if ordered.clocks else None
+    learning = time.perf_counter() - started
+    charges = charge(QuantileEnsemble(foreseen), ordered, settings.retry)
+    return replace(charges, seconds=charges.seconds + learning)

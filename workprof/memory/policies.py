@@ -136,6 +136,7 @@ POLICY_WORDS = {
     "linear_offset": "line + offset",
     "thesis_bins": "thesis bins",
     "thesis_bins_svm": "thesis bins, SVM",
+    "quantile_ensemble": "quantile ensemble",
     "min_waste": "min waste",
     "local_min_waste": "local min waste",
     "oracle_bins": "oracle, bins",
@@ -836,7 +837,13 @@ def warm_sizing() -> None:
     Workprof(SizingSettings()).sizes(runs, RetrySettings())
 
 
-BY_TASK = "workprof_task"
+def _quantile_ensemble() -> Policy:
+    from workprof.memory.quantiles import QuantileEnsemble  # noqa: PLC0415  it imports this module
+
+    return QuantileEnsemble()
+
+
+BY_TASK, ENSEMBLE = "workprof_task", "quantile_ensemble"
 REGISTRY: dict[str, dict[str, Callable[[], Policy]]] = {
     "ours": {
         "workprof": lambda: Workprof(DEFAULT),
@@ -857,7 +864,7 @@ REGISTRY: dict[str, dict[str, Callable[[], Policy]]] = {
         "min_waste": MinWaste,
         "local_min_waste": LocalMinWaste,
     },
-    "further": {"thesis_bins_svm": lambda: ThesisBins("svm")},
+    "further": {"thesis_bins_svm": lambda: ThesisBins("svm"), ENSEMBLE: _quantile_ensemble},
     "oracles": {
         "oracle_bins": OracleBins,
         "oracle_bins_free": lambda: OracleBins(free_top=True),

@@ -120,6 +120,8 @@ METHODS = (
             "Tovar et al., A Job Sizing Strategy for High-Throughput Scientific Workflows, IEEE Transactions on "
             "Parallel and Distributed Systems 29 (2018)",
             "Witt et al., Learning Low-Wastage Memory Allocations for Scientific Workflows at IceCube, 2019",
+            "Blumenthal et al., Optimizing Memory Allocation in Distributed Clusters with Predictive Modeling, arXiv "
+            "2604.18043 (2026)",
             "Lifka, The ANL/IBM SP Scheduling System, JSSPP 1995; PolarisProfiler, II-D: the replayed schedule",
             "Bandara, Hyndman and Bergmeir, MSTL, arXiv 2107.13462 (2021); PolarisProfiler, II-A: demand over time",
         ),
