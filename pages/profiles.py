@@ -27,6 +27,7 @@ from pages._profiles import (
 from workprof.answers.how_long import fit_words
 from workprof.answers.profiles import PUBLISHED
 from workprof.charts.profiles.overview import profile_names
+from workprof.core.fields import earlier_words
 from workprof.core.words import counted, markdown_text
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.questions import BASELINE, CLUSTERABILITY, FIT, HOPKINS, MEMBERSHIP, STABILITY, UNUSUAL
@@ -79,7 +80,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
 def _result_or_work(visit: Visit, dataset: Dataset, settings: ProfileSettings, *, run_now: bool) -> None:
     outcome = _cached_fit(visit, dataset, settings)
     if outcome is None:
-        _previous(visit, dataset, running=False)
+        _previous(visit, dataset, settings, running=False)
         return
     fit = outcome.result
     if fit is None and not outcome.refusal:
@@ -97,7 +98,7 @@ def _result_or_work(visit: Visit, dataset: Dataset, settings: ProfileSettings, *
             lacking(outcome.refusal)
         else:
             running = long_question.work(visit, dataset, question, outcome)
-        if not _previous(visit, dataset, running=running) and not running and not outcome.refusal:
+        if not _previous(visit, dataset, settings, running=running) and not running and not outcome.refusal:
             _sample(visit, dataset, question)
         return
     st.session_state[SHOWN] = (dataset.hash, settings)
@@ -155,7 +156,7 @@ def _sample(visit: Visit, dataset: Dataset, question: LongQuestion[ProfileSettin
             result(visit, dataset, few, fit)
 
 
-def _previous(visit: Visit, dataset: Dataset, *, running: bool) -> bool:
+def _previous(visit: Visit, dataset: Dataset, asked: ProfileSettings, *, running: bool) -> bool:
     """Show the result of the previous settings under a banner, where this session has one; return whether it has."""
     of_dataset, settings = st.session_state.get(SHOWN, ("", None))
     cached = (
@@ -164,7 +165,8 @@ def _previous(visit: Visit, dataset: Dataset, *, running: bool) -> bool:
     if cached is None or cached.result is None or settings is None:
         return False
     todo = "the new ones are being computed" if running else "press **Find profiles** to recompute"
-    st.warning(f"These results are for the previous settings; {todo}.", icon=":material/history:")
+    others = markdown_text(earlier_words(settings, asked), 200)
+    st.warning(f"These results are for the previous settings ({others}); {todo}.", icon=":material/history:")
     result(visit, dataset, settings, cached.result)
     return True
 

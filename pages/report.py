@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages import _shell
 from pages._frame.visit import Visit
-from pages._parts import controls, figures, report_files, running_work, tables
+from pages._parts import clusterings, controls, figures, report_files, running_work, tables
 from workprof.background import TaskView
 from workprof.core.words import counted, markdown_text
 from workprof.report.bundle import BuiltReport, build_report
@@ -59,13 +59,14 @@ def body(visit: Visit, dataset: Dataset) -> None:
 def _headline(built: BuiltReport | None, visit: Visit, dataset: Dataset, chosen: Sequence[Kind]) -> str:
     if built is not None:
         return markdown_text(report_files.sentence(built), 300)
+    fit = clusterings.everywhere(dataset)
     held = f"One offline file: the decision on one page, then {counted(len(chosen), 'section')} of evidence."
-    return markdown_text(f"{held} {readiness_sentence(readiness(visit.workbench, dataset, chosen))}", 600)
+    return markdown_text(f"{held} {readiness_sentence(readiness(visit.workbench, dataset, chosen, fit))}", 600)
 
 
 def _first_page(visit: Visit, dataset: Dataset) -> None:
     """Show the report's first page as it would be now."""
-    result = decision_of(visit.workbench, dataset, MOST_ROWS)
+    result = decision_of(visit.workbench, dataset, MOST_ROWS, clusterings.everywhere(dataset))
     st.header("First page")
     st.markdown(f"**{markdown_text(result.summary, 600)}** {markdown_text(result.advice, 900)}")
     if result.chart is not None:
@@ -114,9 +115,9 @@ def _finished(view: TaskView[BuiltReport] | None, dataset: Dataset) -> BuiltRepo
 
 
 def _start(visit: Visit, dataset: Dataset, chosen: tuple[str, ...], note: str) -> None:
-    workbench, hashed = visit.workbench, dataset.hash
+    workbench, hashed, fit = visit.workbench, dataset.hash, clusterings.everywhere(dataset)
     view = visit.app_state.reports.begin(
-        dataset.name, lambda progress: build_report(workbench, hashed, chosen, note, progress)
+        dataset.name, lambda progress: build_report(workbench, hashed, chosen, note, progress, fit)
     )
     running_work.begun(TASK, view.key)
     st.rerun()

@@ -16,7 +16,7 @@ from pages._memory import exports, scope
 from pages._memory.scope import PageContext
 from pages._parts import clusterings, controls, figures, forms, tables
 from pages._parts.controls import choice
-from workprof.answers.bins import LIMIT, NODE_GB, answer, nodes_sentence, profile_answer
+from workprof.answers.bins import LIMIT, NODE_GB, WHICH_BIN, answer, nodes_sentence, profile_answer, which_bin_table
 from workprof.answers.home import PRICE
 from workprof.answers.scenarios import bins_scenario
 from workprof.answers.tasks import task_labels
@@ -27,9 +27,10 @@ from workprof.core.answer import Answer, Table
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.question import parameters_of
 from workprof.core.units import GB
-from workprof.core.words import markdown_text, shortened
+from workprof.core.words import counted, markdown_text, shortened
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.questions import EVALUATE_CLASSIFIER
+from workprof.inputs import safe_name
 from workprof.memory.bin_search import COUNT, MOST_BINS, PINNED, STRIDE, BinSettings, faithful_bins
 from workprof.memory.bins import GIVEN, Bins, ImprovementCurve, ProfileBinSettings
 from workprof.memory.ledger_settings import LedgerPrices
@@ -39,6 +40,7 @@ from workprof.profiles.names import OUTLIERS, number_of
 from workprof.profiles.settings import ProfileSettings
 
 CURRENCY = LedgerPrices().currency
+WHICH = "Which bin a run gets"
 EDGES = "memory_edges"
 MOST_EDGES = 4 * MOST_BINS
 TABLE = "memory_edges_table"
@@ -252,6 +254,7 @@ def _as_published() -> None:
 def _of_task(context: PageContext, settings: BinSettings, top: DeltaGenerator) -> None:
     result = context.workbench.bins(context.dataset.hash, settings)
     _show(context, result, answer(result), top)
+    figures.fold(WHICH, "memory_which_bin", _which, context, settings, icon=":material/inventory_2:")
     curve = partial(context.workbench.improvement, context.dataset.hash, settings)
     figures.fold("How many bins", "memory_curve_open", improvement, curve, result)
     figures.fold("Export", "memory_bins_exports", _exports, context, settings)
@@ -302,6 +305,17 @@ def improvement(curve: Callable[[], ImprovementCurve], result: Bins) -> None:
     figures.show(improvement_chart(curve(), result.settings.k), key="memory_improvement")
     if result.search == GIVEN:
         st.caption("The curve is of the best limits for every number of bins, not of custom limits.")
+
+
+def _which(context: PageContext, settings: BinSettings) -> None:
+    """Show the bin of every task's next run, and the way to the models that choose it run by run."""
+    found = which_bin_table(context.workbench.bin_sizes(context.dataset.hash, settings))
+    st.caption(WHICH_BIN)
+    name = f"{safe_name(context.dataset.name)}-which-bin"
+    tables.saved(found, name, key="memory_which_bin_table", alt=f"The bin of {counted(len(found.rows), 'task')}")
+    models = {"memory_tab": "Compare", "memory_compare": "Models"}
+    meaning = "Models choose a bin for each run."
+    follow(Link("Open Models", "memory", context.dataset.hash, models, "model_training", meaning), "memory_to_models")
 
 
 def _exports(context: PageContext, settings: BinSettings) -> None:

@@ -113,7 +113,8 @@ def worded(
         return chosen
     before, now = st.session_state.get(key + CHOSEN), st.session_state.get(key)
     if now not in options or now == before:
-        usual = before if now is None and before in options else first
+        default = st.session_state.get(key + USUAL)  # of before: what nobody chose follows the default of now
+        usual = before if now is None and before in options and before != default else first
         now = link.read(key, link.one_of(*options), usual)
     _settle(key, now, now, first)
     words = {"format_func": lambda option: visible(shown.get(option, option)), "key": key, **further}
@@ -145,7 +146,9 @@ def worded_many(
         return st.multiselect(label, options, first, visible, key=key, bind="query-params", **further)
     before, now = st.session_state.get(key + CHOSEN), st.session_state.get(key)
     if now is None or now == before or not set(now) <= set(options):
-        usual = before if now is None and before is not None and set(before) <= set(options) else list(first)
+        default = st.session_state.get(key + USUAL)
+        kept = now is None and before is not None and before != default and set(before) <= set(options)
+        usual = before if kept and before is not None else list(first)
         now = link.read_all(key, options, usual)
     _settle(key, now, now or "", list(first))
     st.multiselect(label, options, format_func=lambda option: visible(shown.get(option, option)), key=key, **further)

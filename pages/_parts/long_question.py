@@ -14,6 +14,8 @@ from pages._frame.visit import Visit
 from pages._parts import running_work
 from workprof.answers.how_long import Expected, earlier_runs, expected, part_sentence
 from workprof.core.errors import NotEnoughData
+from workprof.core.fields import earlier_words
+from workprof.core.words import markdown_text
 from workprof.jobs import JobView
 from workprof.store.reports import Dataset
 from workprof.workbench import CachedResult, Workbench
@@ -134,8 +136,9 @@ def _previous(dataset: Dataset, question: LongQuestion[Settings, Result], *, run
     if of_dataset != dataset.hash or settings is None:
         return None
     result = question.compute.cached(question.source or of_dataset, settings, **question.more).result
-    if result is not None:
-        _banner(question, result, "the previous settings", running=running)
+    if result is not None and settings != question.settings:  # else its job has ended just now
+        others = markdown_text(earlier_words(settings, question.settings), 200)
+        _banner(question, f"the previous settings ({others})", running=running)
     return result
 
 
@@ -160,11 +163,10 @@ def _latest(question: LongQuestion[Settings, Result], dataset: Dataset, *, runni
         return None
     result = question.compute.latest(question.source or dataset.hash)
     if result is not None:
-        _banner(question, result, "other settings", running=running)
+        _banner(question, f"other settings ({question.describe(result)})", running=running)
     return result
 
 
-def _banner(question: LongQuestion[Settings, Result], result: Result, whose: str, *, running: bool) -> None:
+def _banner(question: LongQuestion[Any, Any], whose: str, *, running: bool) -> None:
     todo = "new ones are being computed" if running else f"press **{question.button}** to update them"
-    text = f" ({question.describe(result)})" if question.describe else ""
-    st.warning(f"These results are for {whose}{text}; {todo}.", icon=":material/history:")
+    st.warning(f"These results are for {whose}; {todo}.", icon=":material/history:")

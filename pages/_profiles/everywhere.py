@@ -16,7 +16,7 @@ def offer(view: View) -> None:
     """Show whether these profiles are those of every page, or the button that makes them so."""
     visit, used = view.visit, clusterings.everywhere(view.dataset)
     if _same(visit, view, used):
-        st.caption(":material/check: Home, Classify, Memory, Durations and Nodes use these profiles.")
+        st.caption(":material/check: Home, Classify, Memory, Durations, Nodes and Report use these profiles.")
         return
     st.button(
         "Use these profiles everywhere",

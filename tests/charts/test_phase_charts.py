@@ -345,7 +345,7 @@ def test_where_too_few_runs_are_learned_for_a_threshold_no_rejection_is_claimed(
     assert "none can be called unknown" in evaluation_sentence(found)
     assert "0.0 %" not in evaluation_sentence(found)
     shown = {line.label: line.value for line in evaluation_figures(found)}
-    assert [shown[name] for name in ("With rejections", "Unknown rejected", "Known rejected")] == ["no data"] * 3
+    assert [shown[name] for name in ("With rejections", "Unknown rejected", "Known rejected")] == ["no threshold"] * 3
     assert measures_of(found) == ()
 
 

@@ -16,7 +16,7 @@ from workprof.cli.console import plain_text
 from workprof.cli.main import app
 from workprof.cli.questions import settings_of
 from workprof.core.errors import SettingsError
-from workprof.core.fields import Leaf, Setting, by_name, leaves, put, read, write
+from workprof.core.fields import Leaf, Setting, by_name, earlier_words, leaves, put, read, write
 from workprof.core.question import (
     address_of,
     code_of,
@@ -286,3 +286,12 @@ def test_a_word_a_switch_and_a_record_stand_in_an_address_as_their_controls_writ
 def test_a_list_that_reads_like_a_word_for_another_comes_back(name, value):
     leaf = DECLARED["profiles.fit"].leaf(name)
     assert read(leaf, write(leaf, value)) == value
+
+
+def test_earlier_settings_are_told_as_a_form_has_them():
+    earlier = ProfileSettings(min_cluster_size=60, scaler="standard")
+    assert earlier_words(earlier, earlier) == ""
+    assert earlier_words(earlier, ProfileSettings(scaler="standard")) == "Minimum profile size: 60"
+    several = ProfileSettings(min_cluster_size=60, min_samples=9, metric="manhattan", method="leaf", seed=7)
+    assert earlier_words(several, ProfileSettings()).count(": ") == 3
+    assert earlier_words(several, ProfileSettings()).endswith("; ...")

@@ -98,7 +98,10 @@ def test_a_short_trace_has_no_forecast_and_says_so():
     assert {row.ahead.why_not for row in found.rows} == {SHORT}
     assert all(len(row.ahead.weeks) == 0 for row in found.rows)
     assert "too few weeks" in demand_sentence(found, found.rows[0])
-    assert demand_answer(found).document["weeks"] == ()
+    told = demand_answer(found)
+    assert told.document["weeks"] == ()
+    (next_week,) = (one for one in told.figures if one.label == "Mean of next week")
+    assert (next_week.value, next_week.detail) == ("no forecast", "too few weeks")
     assert len(demand_chart(found, "a").figure.data) == 3
 
 

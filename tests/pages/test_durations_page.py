@@ -238,7 +238,7 @@ def test_the_old_result_stays_under_a_banner(app, part):
     test = app("durations", **TESTED)
     test.selectbox(key="durations_split").set_value("random").run()
     assert problems(test) == []
-    assert "for the previous settings (duration, split by time, default)" in words(test)
+    assert "for the previous settings (Test on: Later jobs)" in words(test)
     assert "Evaluate predictors" in labels(test)
     assert len(test.get("plotly_chart")) == 1
 

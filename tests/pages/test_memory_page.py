@@ -201,6 +201,17 @@ def test_the_bins_are_those_of_the_library_with_the_risk_beside(page, runs, hous
     assert table["edge_gb"].tolist() == [edge / GB for edge in found.edges_bytes]
 
 
+def test_bins_say_which_one_the_next_run_of_a_task_gets(page, runs, house):
+    test = page("Bins", memory_k="2")
+    assert problems(test) == []
+    found = house().workbench.bin_sizes(runs, BinSettings(task=given.HEAVY, k=2))
+    (table,) = (one.value for one in test.dataframe if "bin_gb" in one.value.columns)
+    assert table["size_name"].tolist() == [one.size_name for one in found.sizes]
+    assert table["bin_gb"].tolist() == [one.size_bytes / GB for one in found.sizes]
+    next(button for button in test.button if button.key == "memory_to_models").click().run()
+    assert test.query_params["memory_compare"] == "Models"
+
+
 def test_edges_of_ones_own_stand_in_the_address_and_take_effect(page):
     test = page("Bins", memory_edges="30, 5")
     assert problems(test) == []

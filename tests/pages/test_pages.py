@@ -92,9 +92,11 @@ def test_profiles_are_used_everywhere_by_a_button_that_says_what_changes(app, lo
     other = ProfileSettings(min_cluster_size=80, min_samples=45)
     house().workbench.profiles(loaded.hash, other)
     test = app("profiles", profiles_min_cluster_size="80", profiles_min_samples="45")
-    assert "Home, Memory, Durations and Nodes show these" in words(test) and "Classify trains for them" in words(test)
+    assert "Home, Memory, Durations, Nodes and the report show these" in words(
+        test
+    ) and "Classify trains for them" in words(test)
     test.button(key="profiles_everywhere").click().run()
-    assert "Home, Classify, Memory, Durations and Nodes use these profiles" in words(test)
+    assert "Home, Classify, Memory, Durations, Nodes and Report use these profiles" in words(test)
     found = house().workbench.over_time(loaded.hash, OverTimeSettings(by="profile"), fit=other)
     test.switch_page("pages/home.py").run()
     assert problems(test) == []

@@ -17,8 +17,9 @@ def page():
     shown = {"eom": "Excess of mass", "leaf": "Leaves"}
     st.button("Reset", on_click=header._back, args=("page",))
     st.button("Set", on_click=lambda: st.session_state.update(page_rule="leaf"))
+    later = st.toggle("later", key="later")
     if not st.toggle("away", key="away"):
-        rule = controls.choice("Rule", "page_rule", ("eom", "leaf", "raw"), shown=shown)
+        rule = controls.choice("Rule", "page_rule", ("eom", "leaf", "raw"), shown=shown, index=2 if later else 0)
         row = controls.choice("Row", "page_row", ("eom", "leaf"), shown=shown, row=True, index=1)
         many = controls.worded_many("Many", ("eom", "leaf", "raw"), ("eom",), shown, key="page_many")
         st.text(f"{rule} {row} {many}")
@@ -93,12 +94,24 @@ def test_reset_sets_everything_back(opened):
 def test_a_choice_outlives_a_while_in_which_it_is_not_shown(opened):
     test = opened()
     test.selectbox[0].set_value("leaf").run()
-    test.toggle[0].set_value(True).run()
+    test.toggle(key="away").set_value(True).run()
     del test.query_params["page_rule"]  # another page has another address
     test.run()
-    test.toggle[0].set_value(False).run()
+    test.toggle(key="away").set_value(False).run()
     assert told(checked(test)) == "leaf leaf ['eom']"
     assert test.query_params["page_rule"] == "leaf"
+
+
+def test_what_nobody_chose_follows_another_default_and_a_choice_stays(opened):
+    for chosen, then in ((None, "raw"), ("leaf", "leaf")):
+        test = opened()
+        if chosen:
+            test.selectbox[0].set_value(chosen).run()
+        test.toggle(key="away").set_value(True).run()
+        test.toggle(key="later").set_value(True)
+        test.toggle(key="away").set_value(False).run()
+        assert told(checked(test)) == f"{then} leaf ['eom']"
+        assert ("page_rule" in test.query_params) == (chosen is not None)
 
 
 def test_an_unknown_word_is_named(opened):

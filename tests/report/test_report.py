@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 import pytest
 
 from tests.pages.conftest import SAMPLE
+from workprof.answers.demand import demand_answer, demand_sentence
 from workprof.answers.runs import never_used
 from workprof.answers.scenarios import verdict_scenario
 from workprof.answers.verdict import sentence
@@ -27,6 +28,7 @@ from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.verdict import VerdictSettings
 from workprof.memory.what_if import WhatIfSettings
 from workprof.profiles.hopkins import HopkinsSettings
+from workprof.profiles.settings import ProfileSettings
 from workprof.report.bundle import manifest, report_bundle
 from workprof.report.html import MOST_ROWS, report_html
 from workprof.report.parts import Content, Kind, Section, Table, of_answer
@@ -143,9 +145,19 @@ def test_a_report_has_the_figures_of_the_library(workbench, made):
 
 def test_every_section_is_made_or_says_why_not(workbench):
     names = [kind.name for kind in SECTIONS if kind.dataset_kind == "jobs"]
-    assert names == ["profiles", "classify", "sweep", "durations", "memory", "ledger", "scenarios"]
+    assert names == ["profiles", "classify", "sweep", "durations", "memory", "ledger", "demand", "scenarios"]
     with pytest.raises(SettingsError, match="section 'x' is none of a dataset of jobs; choose from profiles"):
         make_report(workbench, "few", ["x"])
+
+
+def test_the_demand_is_that_of_the_library_and_profiles_are_of_the_chosen_clustering(workbench):
+    chosen = ProfileSettings(min_cluster_size=60, min_samples=40, scaler="standard")
+    profiles, demand = make_report(workbench, "few", ["profiles", "demand"], clustering=chosen).sections
+    assert profiles.content.settings["profiles"] == workbench.profiles("few", chosen).settings != ProfileSettings()
+    assert profiles.content.settings["membership"].fit == chosen
+    found = workbench.demand("few")
+    assert demand.content.words[0] == demand_sentence(found, found.rows[0])
+    assert [item.label for item in demand.content.headlines] == [item.label for item in demand_answer(found).figures]
 
 
 def test_kept_scenarios_stand_in_the_report(workbench):

@@ -15,6 +15,7 @@ from workprof.core.units import GB, format_share, gb, gb_h, number
 from workprof.core.words import counted, shortened
 from workprof.memory.bin_search import COUNT, TIME
 from workprof.memory.bins import BinEffect, Bins, ImprovementCurve, NoBins, ProfileBins
+from workprof.memory.size_lists import SizeList
 
 UPPER_BOUND = "Upper bound: every run is in its right bin. Models shows how often a prediction gets it wrong."
 BEFOREHAND = "A plan by profile needs the profile before the run: `workprof classify predict` predicts it."
@@ -96,6 +97,26 @@ NUMBERS = (
 
 BOUNDS = (Column("bound", "name", "Bound"), *NUMBERS[1:-1])
 PERFECT, PERFECT_HEADROOM = "perfect request", "perfect request + headroom"
+
+
+WHICH = (
+    Column("task", lambda one: shown(one.task), "Task", pinned=True),
+    Column("size_name", "", "Bin"),
+    Column("bin_gb", lambda one: one.size_bytes / GB, "Limit of its bin", unit="GB"),
+    Column("requested_gb", lambda one: one.requested_bytes / GB, "Request", unit="GB", help="Of most runs."),
+    Column("largest_gb", lambda one: one.largest_bytes / GB, "Largest use", unit="GB"),
+    Column("runs", "n", "Runs", unit="count"),
+    Column("n_above", "", "Above bin", unit="count", help="Runs of the history that this bin kills."),
+)
+WHICH_BIN = (
+    "A run starts in the smallest bin that holds the largest use of its task with the headroom; after a kill it gets "
+    "the next one."
+)
+
+
+def which_bin_table(listing: SizeList) -> Table:
+    """The bin that the next run of every task gets, the task of most runs first."""
+    return Table("which_bin", "Which bin a run gets", WHICH, sorted(listing.sizes, key=lambda one: (-one.n, one.task)))
 
 
 @dataclass(frozen=True)

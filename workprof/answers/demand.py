@@ -250,7 +250,7 @@ def figures_of(result: Demand, row: DemandRow) -> tuple[Figure, ...]:
         ),
         (ANOMALIES, _largest(result, row)),
     )
-    return tuple(Figure(column, row, detail=detail) for column, detail in columns)
+    return tuple(Figure(column, row, detail=detail, lacking="no forecast") for column, detail in columns)
 
 
 def _signed(result: Demand, value: float) -> str:

@@ -48,7 +48,7 @@ HELD = (
 def feedback_figures(state: FeedbackState, stands: Assessment) -> tuple[Figure, ...]:
     """The loop as figures; both kinds of violations are counted over all targets since the last fit."""
     at_fit = f"{format_share(stands.outlier_share_at_fit)} at the fit"
-    return (*(Figure(column, state) for column in HELD), Figure(FAR, stands, at_fit))
+    return (*(Figure(column, state, lacking="none observed") for column in HELD), Figure(FAR, stands, at_fit))
 
 
 def advice_sentence(stands: Assessment) -> str:

@@ -264,12 +264,12 @@ def _ranked_nodes(result: Ranking) -> list[RankedNode]:
 
 
 def _best(result: Ranking) -> str:
-    return ranked[0].node if (ranked := _ranked_nodes(result)) else NO_DATA
+    return ranked[0].node if (ranked := _ranked_nodes(result)) else "none ranked"
 
 
 def _lead(result: Ranking) -> str:
     ranked = _ranked_nodes(result)
-    return f"{ranked[0].score / ranked[-1].score:.1f} ×" if len(ranked) > 1 else NO_DATA
+    return f"{ranked[0].score / ranked[-1].score:.1f} ×" if len(ranked) > 1 else "needs two nodes"
 
 
 def _robust(result: Ranking) -> str:

@@ -102,6 +102,10 @@ def _error(fit: ProfileFit) -> str:
     return f"± {scores.silhouette_se:.3f}" if scores.silhouette_method == "sampled" else "exact"
 
 
+def _few(fit: ProfileFit) -> str:
+    return "no data" if fit.scores.n_clusters > 1 else "needs two profiles"
+
+
 def _score(name: str, heading: str, meaning: str = "") -> Column:
     return Column(name, "", heading, "%.3f", meaning)
 
@@ -144,8 +148,8 @@ MOST_MOVED = 3
 def everywhere_words(n_profiles: int, training: str) -> str:
     """What changes where these profiles are used everywhere; `training`: how long that takes, empty = none."""
     trained = f"Classify trains for them, {training}." if training else "Classify has a model for them."
-    shown = f"Home, Memory, Durations and Nodes show these {counted(n_profiles, 'profile')}."
-    return f"{trained} {shown} The report keeps those of the default settings."
+    shown = f"Home, Memory, Durations, Nodes and the report show these {counted(n_profiles, 'profile')}."
+    return f"{trained} {shown}"
 
 
 def quality_figures(fit: ProfileFit) -> tuple[Figure, ...]:
@@ -155,14 +159,15 @@ def quality_figures(fit: ProfileFit) -> tuple[Figure, ...]:
     quick = _score("relative_validity", "").text(scores) or "no data"
     density = f"Density-based validity index (Moulavi et al. 2014) of at most {MOST_VALIDITY_ROWS:,} runs; higher is"
     known = math.isfinite(scores.truth_adjusted_rand)
+    few = _few(fit)
     return (
         Figure(N_PROFILES, scores),
         Figure(CLUSTERED, scores),
         Figure(N_OUTLIERS, scores, format_share(scores.n_outliers / max(scores.n_rows, 1))),
         Figure(MEAN_SIZE, scores),
-        Figure(SILHOUETTE, scores, _error(fit)),
-        Figure(DAVIES_BOULDIN, scores, help=f"Lower is better. {DAVIES_BOULDIN.help[:-1]}; without them: {apart}."),
-        Figure(DBCV, scores, help=f"{density} better. Relative validity, hdbscan's quick stand-in: {quick}."),
+        Figure(SILHOUETTE, scores, _error(fit), lacking=few),
+        Figure(DAVIES_BOULDIN, scores, "", f"Lower is better. {DAVIES_BOULDIN.help[:-1]}; without them: {apart}.", few),
+        Figure(DBCV, scores, "", f"{density} better. Relative validity, hdbscan's quick stand-in: {quick}.", few),
         *((Figure(AGREEMENT, scores, "ARI; synthetic data only"),) if known else ()),
     )
 
@@ -170,7 +175,7 @@ def quality_figures(fit: ProfileFit) -> tuple[Figure, ...]:
 def paper_figures(fit: ProfileFit) -> tuple[Figure, ...]:
     """The scores as the paper defines them."""
     target = f"target {counted(fit.settings.target_clusters, 'profile')}"
-    figures = tuple(Figure(column, fit.scores) for column in (PAPERS_SILHOUETTE, V3, CCPM))
+    figures = tuple(Figure(column, fit.scores, lacking=_few(fit)) for column in (PAPERS_SILHOUETTE, V3, CCPM))
     return (figures[0], Figure(ACQUIRES, fit.scores, target), *figures[1:])
 
 

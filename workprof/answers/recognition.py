@@ -518,7 +518,7 @@ def evaluation_figures(result: Evaluation) -> tuple[Figure, ...]:
     baseline = f"baseline {share_words(max(result.baselines.values(), default=math.nan))}"
     return (
         Figure(ACCURACY, result, baseline),
-        *(Figure(column, result) for column in (WITH_REJECTIONS, REJECTED, FALSE_REJECTS)),
+        *(Figure(column, result, lacking="no threshold") for column in (WITH_REJECTIONS, REJECTED, FALSE_REJECTS)),
     )
 
 

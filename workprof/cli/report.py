@@ -9,6 +9,7 @@ import typer
 
 from workprof.cli.console import Dataset, Home, Json, emit, file_of, names, opened, progress_line, table
 from workprof.cli.files import STDOUT
+from workprof.cli.questions import FIT, fit_of
 from workprof.core.units import format_duration
 from workprof.store.outputs import checked_output, write_whole
 
@@ -32,6 +33,7 @@ def report(
     sections: Annotated[str, typer.Option("--sections", help="data,profiles,...; default: all.")] = "",
     note: Annotated[str, typer.Option("--note", help="Printed under the title.")] = "",
     bundle: Bundle = None,
+    fit: Annotated[list[str] | None, FIT] = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -45,7 +47,7 @@ def report(
     if bundle is not None:
         checked_output(bundle, (".zip",), option="--bundle")
     with opened(home) as workbench:
-        made = make_report(workbench, dataset, names(sections), note, progress_line())
+        made = make_report(workbench, dataset, names(sections), note, progress_line(), fit_of(fit))
     with file_of(output, ".html", as_json) as path:
         write_whole(path, report_html(made).encode())
     if bundle is not None:

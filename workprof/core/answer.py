@@ -30,6 +30,7 @@ class Figure:
     record: Any  # that the column reads
     detail: str = ""  # a second line
     help: str = ""  # in place of the column's, where it depends on the answer
+    lacking: str = "no data"  # where there is no value: why, in two words
 
     @property
     def label(self) -> str:
@@ -38,8 +39,8 @@ class Figure:
 
     @property
     def value(self) -> str:
-        """With its unit; 'no data' where there is none."""
-        return self.column.text(self.record) or "no data"
+        """With its unit; what it lacks where there is none."""
+        return self.column.text(self.record) or self.lacking
 
     @property
     def meaning(self) -> str:

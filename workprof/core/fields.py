@@ -221,6 +221,19 @@ def differences(before: Any, after: Any) -> dict[Leaf, Any]:
     return {leaf: new for leaf, old, new in pairs if old != new}
 
 
+def earlier_words(before: Any, after: Any) -> str:
+    """The first settings in which a record of before differs, as a form has them: 'Show by: Task; Weeks: 4'."""
+    others = differences(after, before).items()
+    told = [f"{leaf.label.partition(' (')[0]}: {_in_form(leaf, value)}" for leaf, value in others]
+    return "; ".join([*told[:MOST_TOLD], *(["..."] if len(told) > MOST_TOLD else [])])
+
+
+def _in_form(leaf: Leaf, value: Any) -> str:
+    text = leaf.word(value) or write(leaf, value)
+    return leaf.about.shown.get(text, text) or leaf.about.empty or "none"
+
+
+MOST_TOLD = 3
 NOUNS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 

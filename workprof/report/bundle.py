@@ -15,6 +15,7 @@ from workprof.core.progress import Progress
 from workprof.core.records import to_json
 from workprof.core.table import csv_bytes
 from workprof.inputs import safe_name
+from workprof.profiles.settings import ProfileSettings
 from workprof.report.html import report_html
 from workprof.report.parts import Decision, Table
 from workprof.report.report import Report, make_report
@@ -110,9 +111,14 @@ class BuiltReport:
 
 
 def build_report(
-    workbench: Workbench, dataset: str, chosen: Sequence[str], note: str, progress: Progress
+    workbench: Workbench,
+    dataset: str,
+    chosen: Sequence[str],
+    note: str,
+    progress: Progress,
+    clustering: ProfileSettings | None = None,
 ) -> BuiltReport:
     """Return a report with its files; see `make_report`."""
-    made = make_report(workbench, dataset, chosen, note, progress)
+    made = make_report(workbench, dataset, chosen, note, progress, clustering)
     written = json.dumps(manifest(made), indent=2, allow_nan=False).encode()
     return BuiltReport(made, report_html(made).encode(), report_bundle(made), written)

@@ -10,6 +10,7 @@ from workprof.charts.shapes import Chart, Headline
 from workprof.core import answer
 from workprof.core.errors import Cancelled, StepFailed
 from workprof.core.progress import Progress
+from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 from workprof.workbench.question_methods import Bound
@@ -86,12 +87,12 @@ class Decision:
     risks: tuple[str, ...] = ()  # what to know before acting, a sentence each
 
 
-Make = Callable[[Workbench, Dataset, Progress], Content]
+Make = Callable[[Workbench, Dataset, Progress, ProfileSettings], Content]
 Need = tuple[Bound[Any, Any], object]
 """A question and the settings that a section asks it with."""
 
 
-def nothing(_: Workbench, __: Dataset) -> tuple[Need, ...]:
+def nothing(_: Workbench, __: Dataset, ___: ProfileSettings) -> tuple[Need, ...]:
     """Name no question: the section is ready at once."""
     return ()
 
@@ -105,7 +106,8 @@ class Kind:
     page: str  # the page that shows the same
     dataset_kind: str  # that it is about; '' = any
     make: Make  # asks and draws it; a refusal (WorkprofError) makes a section that says what is missing
-    needs: Callable[[Workbench, Dataset], tuple[Need, ...]] = nothing  # what it asks that may take a while
+    # what it asks that may take a while
+    needs: Callable[[Workbench, Dataset, ProfileSettings], tuple[Need, ...]] = nothing
     appendix: bool = False  # it stands at the end
 
 

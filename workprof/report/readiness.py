@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from workprof.core.errors import WorkprofError
 from workprof.core.units import HOUR_S, MINUTE_S
 from workprof.core.words import listed
+from workprof.profiles.settings import ProfileSettings
 from workprof.report.parts import Kind, Need
 from workprof.store.entries import About
 from workprof.store.reports import Dataset
@@ -35,24 +36,26 @@ class Readiness:
     seconds: float
 
 
-def readiness(workbench: Workbench, dataset: Dataset, kinds: Sequence[Kind]) -> tuple[Readiness, ...]:
+def readiness(
+    workbench: Workbench, dataset: Dataset, kinds: Sequence[Kind], clustering: ProfileSettings | None = None
+) -> tuple[Readiness, ...]:
     """Return how every section stands, in their order; what several lack counts in the first of them."""
     abouts = workbench.runs()
     rows = {entry.hash: entry.finished_rows for entry in workbench.datasets()}
-    there, result = {about.key for about in abouts}, []
+    there, result, fit = {about.key for about in abouts}, [], clustering or ProfileSettings()
     for kind in kinds:
-        missing = {key: need for key, need in _keyed(workbench, dataset, kind) if key not in there}
+        missing = {key: need for key, need in _keyed(workbench, dataset, kind, fit) if key not in there}
         there |= missing.keys()
         result.append(Readiness(kind, sum(_seconds(need, dataset, abouts, rows) for need in missing.values())))
     return tuple(result)
 
 
-def _keyed(workbench: Workbench, dataset: Dataset, kind: Kind) -> list[tuple[str, Need]]:
+def _keyed(workbench: Workbench, dataset: Dataset, kind: Kind, fit: ProfileSettings) -> list[tuple[str, Need]]:
     """Return key -> question of what a section needs; of what the dataset cannot answer, nothing."""
     try:
         return [
             (question.key(dataset.hash, settings), (question, settings))
-            for question, settings in kind.needs(workbench, dataset)
+            for question, settings in kind.needs(workbench, dataset, fit)
         ]
     except WorkprofError:
         return []

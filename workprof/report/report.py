@@ -11,6 +11,7 @@ from workprof.core.errors import Cancelled, EntryDamaged, SettingsError, Workpro
 from workprof.core.extras import installed_version
 from workprof.core.progress import Progress, silent
 from workprof.core.shares import Share
+from workprof.profiles.settings import ProfileSettings
 from workprof.report.parts import Decision, Kind, Section
 from workprof.report.sections import SECTIONS
 from workprof.report.summary import decision_of
@@ -42,12 +43,17 @@ def kinds_of(dataset: Dataset) -> tuple[Kind, ...]:
 
 
 def make_report(
-    workbench: Workbench, dataset: str, chosen: Sequence[str] = (), note: str = "", progress: Progress = silent
+    workbench: Workbench,
+    dataset: str,
+    chosen: Sequence[str] = (),
+    note: str = "",
+    progress: Progress = silent,
+    clustering: ProfileSettings | None = None,
 ) -> Report:
     """Return the report of a dataset; missing results are computed with the defaults of their page.
 
     `chosen` are names of sections in any order; none = all that the dataset's kind can have. The note stands under the
-    title; `progress` is told section by section, and may cancel.
+    title; `progress` is told section by section, and may cancel. `clustering` makes the profiles, None = the default.
 
     Raises:
         DatasetUnknown: names what there is.
@@ -56,7 +62,7 @@ def make_report(
     """
     started = time.perf_counter()
     entry = workbench.dataset(dataset)
-    kinds = _chosen(entry, chosen)
+    kinds, fit = _chosen(entry, chosen), clustering or ProfileSettings()
     sections = []
     for at, kind in enumerate(kinds):
 
@@ -64,7 +70,7 @@ def make_report(
             progress((before + (fraction or 0.0)) / len(kinds), f"{title}: {message}")
 
         report_progress(0.0, "started")
-        sections.append(_section(workbench, entry, kind, report_progress))
+        sections.append(_section(workbench, entry, kind, fit, report_progress))
     progress(1.0, "done")
     return Report(
         dataset=entry,
@@ -75,7 +81,7 @@ def make_report(
         seconds=time.perf_counter() - started,
         lost=_lost(workbench, entry),
         machine_shares=workbench.machine_shares(entry.hash),
-        decision=decision_of(workbench, entry),
+        decision=decision_of(workbench, entry, fit=fit),
     )
 
 
@@ -87,10 +93,10 @@ def _lost(workbench: Workbench, dataset: Dataset) -> int:
         return 0
 
 
-def _section(workbench: Workbench, dataset: Dataset, kind: Kind, progress: Progress) -> Section:
+def _section(workbench: Workbench, dataset: Dataset, kind: Kind, fit: ProfileSettings, progress: Progress) -> Section:
     started = time.perf_counter()
     try:
-        content = kind.make(workbench, dataset, progress)
+        content = kind.make(workbench, dataset, progress, fit)
     except Cancelled:
         raise
     except WorkprofError as error:

@@ -10,6 +10,7 @@ from workprof.answers.degradation import (
     runs_table,
     trust_sentence,
 )
+from workprof.answers.demand import called, demand_answer
 from workprof.answers.durations import ObservedView, group_names, quantile_table
 from workprof.answers.estimates import ErrorView, choice_words, error_figures, interval_sentence, predictor_table
 from workprof.answers.forecasts import Naming
@@ -47,6 +48,7 @@ from workprof.charts.durations.errors import error_cdf, profile_error_boxes
 from workprof.charts.durations.observed import observed_ecdf
 from workprof.charts.home import dataset_headlines, overview_sentence, unended_words
 from workprof.charts.memory.boxes import task_boxes
+from workprof.charts.memory.demand import demand_chart
 from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.memory.models import learning_curve
 from workprof.charts.memory.policies import frontier_chart
@@ -109,7 +111,7 @@ from workprof.workbench import JOBS, Workbench
 NOT_IN_PRINT = ["histogram"]
 
 
-def _data(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+def _data(workbench: Workbench, dataset: Dataset, progress: Progress, _: ProfileSettings) -> Content:
     progress(None, "Looking at the columns")
     columns = workbench.column_profiles(dataset.hash)
     loaded = workbench.ingest_report(dataset.hash)
@@ -145,11 +147,12 @@ def profiles_of(workbench: Workbench, dataset: Dataset, settings: ProfileSetting
     return through_job(workbench.profiles, dataset.hash, settings, progress)
 
 
-def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
-    fit = profiles_of(workbench, dataset, ProfileSettings(), progress)
-    hopkins = through_job(workbench.hopkins, dataset.hash, HopkinsSettings(), progress)
-    names = profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings()))
-    weighed = through_job(workbench.membership, dataset.hash, MembershipSettings(), progress)
+def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress, clustering: ProfileSettings) -> Content:
+    fit = profiles_of(workbench, dataset, clustering, progress)
+    tendency, membership = _tendency(clustering), MembershipSettings(clustering)
+    hopkins = through_job(workbench.hopkins, dataset.hash, tendency, progress)
+    names = profile_names(fit, workbench.profile_notes(dataset.hash, clustering))
+    weighed = through_job(workbench.membership, dataset.hash, membership, progress)
     told = membership_answer(weighed, names)
     charts = [
         size_bars(fit, names),
@@ -164,7 +167,7 @@ def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress) -> Con
         single_linkage(weighed),
     ]
     return Content(
-        settings={"profiles": fit.settings, "hopkins": HopkinsSettings(), "membership": MembershipSettings()},
+        settings={"profiles": fit.settings, "hopkins": tendency, "membership": membership},
         headlines=tuple(map(headline, (*quality_figures(fit), *paper_figures(fit)))),
         words=fit.notes,
         charts=tuple(chart for chart in charts if chart is not None),
@@ -173,11 +176,17 @@ def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress) -> Con
     )
 
 
-def _profile_needs(workbench: Workbench, _: Dataset) -> tuple[Need, ...]:
+def _tendency(clustering: ProfileSettings) -> HopkinsSettings:
+    """Return the test of the same space."""
+    names = ("features", "scaler", "metric", "mode", "seed")
+    return HopkinsSettings(**{name: getattr(clustering, name) for name in names})
+
+
+def _profile_needs(workbench: Workbench, _: Dataset, clustering: ProfileSettings) -> tuple[Need, ...]:
     return (
-        (workbench.profiles, ProfileSettings()),
-        (workbench.hopkins, HopkinsSettings()),
-        (workbench.membership, MembershipSettings()),
+        (workbench.profiles, clustering),
+        (workbench.hopkins, _tendency(clustering)),
+        (workbench.membership, MembershipSettings(clustering)),
     )
 
 
@@ -187,7 +196,7 @@ PROFILES = Kind("profiles", "Profiles", "profiles", JOBS, _profiles, _profile_ne
 SCORE = "silhouette_clustered"
 
 
-def _sweep(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+def _sweep(workbench: Workbench, dataset: Dataset, progress: Progress, _: ProfileSettings) -> Content:
     state = workbench.sweep(dataset.hash, SweepSettings(), progress)
     answer, algorithm = sweep_answer(state), state.runs[max(state.chosen, 0)].settings.algorithm
     return Content(
@@ -202,7 +211,7 @@ def _sweep(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conten
     )
 
 
-def _sweep_needs(workbench: Workbench, _: Dataset) -> tuple[Need, ...]:
+def _sweep_needs(workbench: Workbench, _: Dataset, __: ProfileSettings) -> tuple[Need, ...]:
     return tuple((workbench.sweep_group, group) for group in SweepSettings().groups())
 
 
@@ -213,14 +222,15 @@ EXPLAINED_RUNS = 200
 """Of the beeswarm in print."""
 
 
-def _classify(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
-    settings = ClassifierSettings()
+def _classify(workbench: Workbench, dataset: Dataset, progress: Progress, clustering: ProfileSettings) -> Content:
+    settings = ClassifierSettings(clustering, mode=clustering.mode)
     fit = profiles_of(workbench, dataset, settings.profiles, progress)
     result = through_job(workbench.classifier_evaluation, dataset.hash, settings, progress)
-    naming = Naming(profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings())), settings.mode)
+    naming = Naming(profile_names(fit, workbench.profile_notes(dataset.hash, clustering)), settings.mode)
     shown = result.splits[result.shown]
-    through_job(workbench.forecaster, dataset.hash, ForecasterSettings(), progress)
-    sample = ExplanationSettings(n_sampled=EXPLAINED_RUNS)
+    forecaster = ForecasterSettings(settings)
+    through_job(workbench.forecaster, dataset.hash, forecaster, progress)
+    sample = ExplanationSettings(forecaster, n_sampled=EXPLAINED_RUNS)
     explained = workbench.global_explanation(dataset.hash, sample, progress)
     effects = (
         field_bars(explained, naming),
@@ -242,25 +252,25 @@ def _classify(workbench: Workbench, dataset: Dataset, progress: Progress) -> Con
     )
 
 
-def _classify_needs(workbench: Workbench, _: Dataset) -> tuple[Need, ...]:
+def _classify_needs(workbench: Workbench, _: Dataset, clustering: ProfileSettings) -> tuple[Need, ...]:
+    settings = ClassifierSettings(clustering, mode=clustering.mode)
     return (
-        (workbench.profiles, ProfileSettings()),
-        (workbench.classifier_evaluation, ClassifierSettings()),
-        (workbench.forecaster, ForecasterSettings()),
+        (workbench.profiles, clustering),
+        (workbench.classifier_evaluation, settings),
+        (workbench.forecaster, ForecasterSettings(settings)),
     )
 
 
 CLASSIFY = Kind("classify", "Classify", "classify", JOBS, _classify, _classify_needs)
 
 
-def _durations(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
-    clustering, view = ProfileSettings(), ObservedView()
-    by_profile = DurationSettings(by=PROFILE)
+def _durations(workbench: Workbench, dataset: Dataset, progress: Progress, clustering: ProfileSettings) -> Content:
+    view, by_profile = ObservedView(), DurationSettings(by=PROFILE)
     fit = profiles_of(workbench, dataset, clustering, progress)
     profiles = profile_names(fit, workbench.profile_notes(dataset.hash, clustering))
     observed = workbench.observed_durations(dataset.hash, by_profile, progress, fit=clustering)
     names = group_names(observed, profiles)
-    tested = EstimateEvaluationSettings()
+    tested = EstimateEvaluationSettings(profiles=clustering)
     errors = through_job(workbench.estimate_evaluation, dataset.hash, tested, progress)
     charts = (
         observed_ecdf(observed, names, view),
@@ -279,8 +289,9 @@ def _durations(workbench: Workbench, dataset: Dataset, progress: Progress) -> Co
     )
 
 
-def _duration_needs(workbench: Workbench, _: Dataset) -> tuple[Need, ...]:
-    return (workbench.profiles, ProfileSettings()), (workbench.estimate_evaluation, EstimateEvaluationSettings())
+def _duration_needs(workbench: Workbench, _: Dataset, clustering: ProfileSettings) -> tuple[Need, ...]:
+    tested = EstimateEvaluationSettings(profiles=clustering)
+    return (workbench.profiles, clustering), (workbench.estimate_evaluation, tested)
 
 
 DURATIONS = Kind("durations", "Durations", "durations", JOBS, _durations, _duration_needs)
@@ -289,7 +300,7 @@ DURATIONS = Kind("durations", "Durations", "durations", JOBS, _durations, _durat
 REQUEST = "requested_memory_bytes"
 
 
-def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+def _memory(workbench: Workbench, dataset: Dataset, progress: Progress, _: ProfileSettings) -> Content:
     if REQUEST not in {column.name for column in workbench.columns(dataset.hash)}:
         raise ColumnMissing(f"savings compare with requests, and {dataset.name} has no column {REQUEST}; map it")
     assessment, best, policies = AssessmentSettings(), VerdictSettings(), ReplaySettings()
@@ -317,7 +328,7 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
     )
 
 
-def _memory_needs(workbench: Workbench, dataset: Dataset) -> tuple[Need, ...]:
+def _memory_needs(workbench: Workbench, dataset: Dataset, _: ProfileSettings) -> tuple[Need, ...]:
     if REQUEST not in {column.name for column in workbench.columns(dataset.hash)}:
         return ()
     return (workbench.verdict, VerdictSettings()), (workbench.replay, ReplaySettings())
@@ -326,7 +337,7 @@ def _memory_needs(workbench: Workbench, dataset: Dataset) -> tuple[Need, ...]:
 MEMORY = Kind("memory", "Memory", "memory", JOBS, _memory, _memory_needs)
 
 
-def _ledger(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+def _ledger(workbench: Workbench, dataset: Dataset, progress: Progress, _: ProfileSettings) -> Content:
     settings = LedgerSettings()
     result = workbench.ledger(dataset.hash, settings, progress)
     told = ledger_answer(result)
@@ -342,7 +353,23 @@ def _ledger(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
 LEDGER = Kind("ledger", "Ledger", "memory", JOBS, _ledger)
 
 
-def _scenarios(workbench: Workbench, dataset: Dataset, _: Progress) -> Content:
+def _demand(workbench: Workbench, dataset: Dataset, progress: Progress, clustering: ProfileSettings) -> Content:
+    found = workbench.demand(dataset.hash, progress=progress, fit=clustering)
+    result = called(found, workbench.profile_names(dataset.hash, clustering))
+    told = demand_answer(result)
+    return Content(
+        settings={"demand": result.settings},
+        headlines=headlines_of(told),
+        words=(told.sentence, *told.notes),
+        charts=(demand_chart(result),),
+        tables=tuple(of_answer(one, f"demand-{one.name}") for one in told.tables if one.rows),
+    )
+
+
+DEMAND = Kind("demand", "Demand", "memory", JOBS, _demand)
+
+
+def _scenarios(workbench: Workbench, dataset: Dataset, _: Progress, __: ProfileSettings) -> Content:
     scenarios = workbench.scenarios(dataset.hash)
     if not scenarios:
         raise NotEnoughData(f"no scenario of {dataset.name} is saved; save one on the Memory page")
@@ -364,7 +391,7 @@ def _scenarios(workbench: Workbench, dataset: Dataset, _: Progress) -> Content:
 SCENARIOS = Kind("scenarios", "Scenarios", "memory", JOBS, _scenarios)
 
 
-def _ranking(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+def _ranking(workbench: Workbench, dataset: Dataset, progress: Progress, _: ProfileSettings) -> Content:
     settings, grouped = RankSettings(), GroupSettings()
     result = workbench.node_ranking(dataset.hash, settings, progress)
     groups = workbench.node_groups(dataset.hash, grouped, progress)
@@ -384,7 +411,7 @@ def _ranking(workbench: Workbench, dataset: Dataset, progress: Progress) -> Cont
     )
 
 
-def _degradation(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+def _degradation(workbench: Workbench, dataset: Dataset, progress: Progress, _: ProfileSettings) -> Content:
     settings = DegradationSettings()
     result = through_job(workbench.degradation, dataset.hash, settings, progress)
     names = sorted({str(name) for name in result.runs.node})
@@ -416,14 +443,14 @@ DEGRADATION = Kind(
     "nodes",
     BENCHMARKS,
     _degradation,
-    lambda workbench, _: ((workbench.degradation, DegradationSettings()),),
+    lambda workbench, *_: ((workbench.degradation, DegradationSettings()),),
 )
 
 
 MOST_RUNS = 12
 
 
-def _timelines(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+def _timelines(workbench: Workbench, dataset: Dataset, progress: Progress, _: ProfileSettings) -> Content:
     runs = workbench.phase_runs(dataset.hash, progress=progress)
     shown = _first_of_each(runs)
     settings = [TimelineSettings(run=name) for name in shown]
@@ -453,7 +480,7 @@ def _first_of_each(runs: RunList) -> list[str]:
     return list(first.values())[:MOST_RUNS]
 
 
-def _evaluation(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+def _evaluation(workbench: Workbench, dataset: Dataset, progress: Progress, _: ProfileSettings) -> Content:
     settings = EvaluationSettings()
     result = through_job(workbench.evaluate_phases, dataset.hash, settings, progress)
     charts = [known_bars(result), *(open_curve(result, measure) for measure in measures_of(result)[:1])]
@@ -471,7 +498,7 @@ def _evaluation(workbench: Workbench, dataset: Dataset, progress: Progress) -> C
     )
 
 
-def _search(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+def _search(workbench: Workbench, dataset: Dataset, progress: Progress, _: ProfileSettings) -> Content:
     settings = _search_settings(workbench, dataset)
     result = through_job(workbench.configuration_search, dataset.hash, settings, progress)
     return Content(
@@ -495,7 +522,7 @@ SEARCHED = Kind(
     "nodes",
     CONFIGURATIONS,
     _search,
-    lambda workbench, dataset: ((workbench.configuration_search, _search_settings(workbench, dataset)),),
+    lambda workbench, dataset, _: ((workbench.configuration_search, _search_settings(workbench, dataset)),),
 )
 
 
@@ -506,7 +533,7 @@ EVALUATION = Kind(
     "phases",
     TELEMETRY,
     _evaluation,
-    lambda workbench, _: ((workbench.evaluate_phases, EvaluationSettings()),),
+    lambda workbench, *_: ((workbench.evaluate_phases, EvaluationSettings()),),
 )
 
 
@@ -517,6 +544,7 @@ SECTIONS: tuple[Kind, ...] = (
     DURATIONS,
     MEMORY,
     LEDGER,
+    DEMAND,
     SCENARIOS,
     RANKING,
     DEGRADATION,

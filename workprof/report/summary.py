@@ -35,6 +35,7 @@ from workprof.nodes.selection import RankSettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.timeline import TimelineSettings
 from workprof.profiles.names import NO_PROFILE, name_of
+from workprof.profiles.settings import ProfileSettings
 from workprof.report.parts import Decision, Table, of_answer
 from workprof.store.reports import Counts, Dataset
 from workprof.workbench import JOBS, Workbench
@@ -47,7 +48,9 @@ MANY = 1000
 """From here on no digits after the point."""
 
 
-def decision_of(workbench: Workbench, dataset: Dataset, most_rows: int | None = None) -> Decision:
+def decision_of(
+    workbench: Workbench, dataset: Dataset, most_rows: int | None = None, fit: ProfileSettings | None = None
+) -> Decision:
     """Return the first page from what is computed; where the dataset cannot answer, it says why.
 
     Of a trace with more runs than `most_rows` nothing is computed: what it says stands here once the sizes are there.
@@ -56,14 +59,19 @@ def decision_of(workbench: Workbench, dataset: Dataset, most_rows: int | None = 
         large = dataset.kind == JOBS and most_rows is not None and dataset.rows > most_rows
         if large and workbench.verdict.cached(dataset.hash, VerdictSettings()).result is None:
             return Decision(f"{dataset.name}: no sizes are computed yet. Generate the report, or open Memory.")
-        return DECISIONS[dataset.kind](workbench, dataset)
+        if dataset.kind == JOBS:
+            return _of_jobs(workbench, dataset, fit or ProfileSettings())
+        return MEASURED[dataset.kind](workbench, dataset)
     except WorkprofError as error:
         return Decision(f"{dataset.name}: no decision can be drawn from this dataset. {error}")
 
 
-def _of_jobs(workbench: Workbench, dataset: Dataset) -> Decision:
-    names = _names(workbench, dataset)
-    ledger = workbench.ledger(dataset.hash, LedgerSettings(by=PROFILE if len(names) > 1 else TASK))
+def _of_jobs(workbench: Workbench, dataset: Dataset, fit: ProfileSettings) -> Decision:
+    names = _names(workbench, dataset, fit)
+    clustered = len(names) > 1
+    ledger = workbench.ledger(
+        dataset.hash, LedgerSettings(by=PROFILE if clustered else TASK), fit=fit if clustered else None
+    )
     best = workbench.verdict.cached(dataset.hash, VerdictSettings()).result
     memory, counts = ledger.totals.of(MEMORY), workbench.counts(dataset.hash)
     scenarios = workbench.scenarios(dataset.hash)[:MOST_SCENARIOS]
@@ -82,9 +90,9 @@ def _of_jobs(workbench: Workbench, dataset: Dataset) -> Decision:
     )
 
 
-def _names(workbench: Workbench, dataset: Dataset) -> dict[str, str]:
+def _names(workbench: Workbench, dataset: Dataset, fit: ProfileSettings) -> dict[str, str]:
     """Return how the ledger calls a profile -> its name; nothing without a clustering."""
-    names = workbench.profile_names(dataset.hash)
+    names = workbench.profile_names(dataset.hash, fit)
     return {name: name_of(name, names) for name in (*(f"profile {label}" for label in range(len(names))), NO_PROFILE)}
 
 
@@ -221,8 +229,7 @@ def _of_configurations(workbench: Workbench, dataset: Dataset) -> Decision:
     return Decision(f"{held}.", advice="What a search finds with few trials is in its section.")
 
 
-DECISIONS: dict[str, Callable[[Workbench, Dataset], Decision]] = {
-    JOBS: _of_jobs,
+MEASURED: dict[str, Callable[[Workbench, Dataset], Decision]] = {
     BENCHMARKS: _of_benchmarks,
     TELEMETRY: _of_telemetry,
     CONFIGURATIONS: _of_configurations,
