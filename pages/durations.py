@@ -52,6 +52,7 @@ PAGE = _shell.Page(
 )
 LIMIT_UNITS = {"s": ("SLO (s, 0 = none)", 1.0), "B": ("Limit (GB, 0 = none)", float(GB))}
 TOGETHER, EACH = "together", "one each"
+BY = questions.OBSERVED_DURATIONS.leaf("by")
 LAYOUTS = {EACH: "Small multiples", TOGETHER: "Overlaid"}
 PUBLISHED = "As published: the published estimators per predicted profile, on the published five fields."
 
@@ -92,10 +93,13 @@ def observed(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
     """Show the curves of the chosen groups; without profiles, of all runs."""
     first = st.container()
     present = {column.name for column in visit.workbench.columns(dataset.hash)}
-    groupings = tuple(name for name in GROUPINGS if name in (PROFILE, EVERYTHING) or name in present)
+    never = bool(visit.workbench.profiles.cached(dataset.hash, clusterings.everywhere(dataset)).refusal)
+    linked = link.read(BY.key(questions.DURATIONS), str, "")
+    held = present | {EVERYTHING} | ({PROFILE} if linked == PROFILE or not never else set())
+    groupings = tuple(name for name in GROUPINGS if name in held)
     with st.grid(min_column_width=150, gap="small"):  # two on a phone
         target = _quantity(targets)
-        by = forms.control(questions.OBSERVED_DURATIONS.leaf("by"), questions.DURATIONS, groupings)
+        by = forms.control(BY, questions.DURATIONS, groupings)
         percentile = _percentile()
         layout = choice("Layout", "durations_layout", tuple(LAYOUTS), "Small charts, or one chart.", shown=LAYOUTS)
     below = st.container()

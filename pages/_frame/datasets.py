@@ -151,7 +151,7 @@ def _remember(current: str, kind: str) -> None:
 
 def _picker(known: dict[str, Dataset], current: str) -> None:
     if not known:
-        st.sidebar.caption("No dataset loaded yet.")
+        st.sidebar.caption("No dataset for this page yet.")
         return
     st.session_state[PICKER] = current or None
     st.sidebar.selectbox(

@@ -4,6 +4,7 @@ import json
 import shutil
 import time
 
+import pandas as pd
 import pytest
 
 from tests.pages.conftest import SAMPLE, by_options, labels, problems, words
@@ -132,6 +133,15 @@ def test_the_address_holds_every_control(app, part):
     assert problems(test) == []
     assert [test.toggle(key=key).value for key in chosen] == [False, True, False]
     assert test.selectbox(key="durations_by").value == "task_name"
+
+
+def test_where_no_profiles_can_be_it_opens_on_another_grouping(app, house, home):
+    rows = pd.DataFrame({"task_name": ["a", "b"] * 9, "duration_s": range(1, 19), "peak_memory_bytes": 1e9})
+    rows.to_parquet(home.parent / "tiny.parquet")
+    test = app("durations", ds=house().workbench.ingest([home.parent / "tiny.parquet"]).hash)
+    assert problems(test) == []
+    assert test.selectbox(key="durations_by").value == "task_name"
+    assert "need profiles" not in words(test)
 
 
 def test_without_profiles_all_jobs_are_shown_and_a_button_finds_them(app, unclustered, house):

@@ -106,7 +106,7 @@ WHICH = (
     Column("requested_gb", lambda one: one.requested_bytes / GB, "Request", unit="GB", help="Of most runs."),
     Column("largest_gb", lambda one: one.largest_bytes / GB, "Largest use", unit="GB"),
     Column("runs", "n", "Runs", unit="count"),
-    Column("n_above", "", "Above bin", unit="count", help="Runs of the history that this bin kills."),
+    Column("killed_in_bin", "n_above", "Killed in it", unit="count", help="Runs of the history that use more."),
 )
 WHICH_BIN = (
     "A run starts in the smallest bin that holds the largest use of its task with the headroom; after a kill it gets "

@@ -147,7 +147,7 @@ def changes_of(frames: Mapping[str, pd.DataFrame], settings: ChangesSettings, pr
     inside = [(begin >= (low or 0.0)) & (begin < (high or 0.0)) for low, high in edges]
     for period, own in zip(periods, inside, strict=True):
         if not own.any():
-            raise NotEnoughData(f"no run starts in the {settings.since} {period}; two full ones in turn are compared")
+            raise NotEnoughData(f"two full {settings.since}s are compared, and no run starts in {period}")
     settings = replace(settings, by=settings.by or usual_rows([str(name) for name in jobs if jobs[name].notna().any()]))
     parts = [jobs[own].reset_index(drop=True) for own in inside]
     ledgers = [_ledger(one, settings.by) for one in parts]
@@ -175,7 +175,7 @@ def refuse_short(first_s: float, last_s: float, since: str, offset_s: float) -> 
     period = last_period(since, last_s + offset_s, has_dates=has_dates)
     low, _ = bounds(period, dates=has_dates, utc_offset_s=offset_s)
     if first_s >= (low or 0.0):
-        raise NotEnoughData(f"no run starts before {period_words(period)}; two full {since}s in turn are compared")
+        raise NotEnoughData(f"two full {since}s are compared, and no run starts before {period_words(period)}")
 
 
 def _days(edges: tuple[float | None, float | None]) -> float:

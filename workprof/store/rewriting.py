@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from workprof.core.errors import TraceError
 from workprof.core.progress import Progress
+from workprof.core.words import counted
 from workprof.formats.broken_records import UNCLEAR, Rejoined
 from workprof.formats.declare import Format, Given, Read, Reader, Unreadable
 from workprof.formats.repeated_keys import RepeatedKeys
@@ -147,9 +148,9 @@ def rewrite_broken(
                 writer.writerow(record.cells)
     if not rejoined.broken + rejoined.joined:
         return None
-    message = "{:,} records were taken apart by {} in a free text, and put together again"
+    message = "{} {} taken apart by {} in a free text, and put together again"
     checks = [
-        Check(name, "info", count, message.format(count, what))
+        Check(name, "info", count, message.format(counted(count, "record"), "was" if count == 1 else "were", what))
         for name, count, what in (
             ("broken records", rejoined.broken, "a line break"),
             ("delimiters in texts", rejoined.joined, "the delimiter"),
