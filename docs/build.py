@@ -257,6 +257,7 @@ NAVIGATION = (
     ("Large traces", "scale.md"),
     ("Service", "service/README.md"),
     ("Nodes needed", "schedule.md"),
+    ("Nodes over time", "nodes.md"),
     ("Profiles with pairs", "profiles.md"),
     ("Demand", "demand.md"),
     ("Shapes of runs", "shapes.md"),

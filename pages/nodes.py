@@ -5,10 +5,10 @@ from __future__ import annotations
 from pages import _shell
 from pages._frame import datasets
 from pages._frame.visit import Visit
-from pages._nodes import context, degradation, groups, ranking, scenarios, search, transfer
+from pages._nodes import context, degradation, groups, history, ranking, scenarios, search, transfer
 from pages._parts import tabs
 from workprof.formats.measured import CONFIGURATIONS
-from workprof.nodes.questions import SEARCH
+from workprof.nodes.questions import HISTORY, SEARCH
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
@@ -22,6 +22,7 @@ PAGE = _shell.Page(
 VIEWS = {
     "Ranking": ranking.ranking,
     "Degradation": degradation.degradation,
+    HISTORY.tab: history.history,
     "Groups": groups.groups,
     "Transfer": transfer.transfer,
     SEARCH.tab: search.search,

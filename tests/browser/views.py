@@ -41,7 +41,7 @@ PAGES = (
     Page("sweep", tabs=_SWEEP),
     Page("durations", tabs=("Observed", "Prediction error"), more=BY_TIME),
     Page("memory", "tasks", ("Plan", "Explore", "Bins", "Compare", "Scenarios")),
-    Page("nodes", "nodes", ("Ranking", "Degradation", "Groups", "Transfer", "Scenarios")),
+    Page("nodes", "nodes", ("Ranking", "Degradation", "Over time", "Groups", "Transfer", "Scenarios")),
     Page("phases", "phases", _PHASES, PUBLISHED),
     Page("runs"),
     Page("report"),

@@ -16,6 +16,7 @@ from workprof.nodes.allocation import AllocationSettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings as NodeDetectSettings
 from workprof.nodes.groups import GroupSettings
+from workprof.nodes.history import HistorySettings
 from workprof.nodes.questions import DETECT
 from workprof.nodes.selection import RankSettings
 from workprof.phases.changepoints import ChangePointSettings
@@ -42,6 +43,7 @@ RANKED = RankSettings(weights={"cpu": 2.0, "disk": 1.0}, seed=1, since_s=1e9, pr
 NODES = {
     "nodes.rank": lambda bench, ds: bench.node_ranking(ds, RANKED),
     "nodes.groups": lambda bench, ds: bench.node_groups(ds, GroupSettings(RankSettings(seed=2))),
+    "nodes.history": lambda bench, ds: bench.node_history(ds, HistorySettings("none", 0.02, 0.2, 2)),
     "nodes.advice": lambda bench, ds: bench.node_advice(
         ds, AdviceSettings("jobs", 0, ranking=RankSettings(prices_per_h={"calm": 0.5}))
     ),

@@ -1,4 +1,7 @@
-"""Figures of nodes in docs/results.md: `python -m tests.docs.nodes [transfer|allocation|search]`."""
+"""Figures of nodes in docs/results.md: `python -m tests.docs.nodes [transfer|allocation|search]`.
+
+Those of docs/nodes.md: `history`, `steady`.
+"""
 
 import functools
 import sys
@@ -12,6 +15,7 @@ from tests.memory.traces import BUNDLED
 from tests.nodes.transfer_reports import MACHINES, lotaru_reports
 from workprof.core.settings import from_environment
 from workprof.nodes.allocation import POLICIES, TAREMA, Cluster, makespan
+from workprof.nodes.history import HistorySettings, verdicts
 from workprof.nodes.runtime_factors import PUBLISHED_SCORES, published_task_benchmarks
 from workprof.nodes.search import WITH_SCORES, WITHOUT, SearchSettings
 from workprof.nodes.transfer import TransferSettings, transfer
@@ -93,12 +97,51 @@ def allocation_sentence():
     return f"{len(shared)} tasks, {ORDERS} orders: makespan {', '.join(told)}"
 
 
+def history_row(share):
+    """The row of a planted drop: when it is confirmed, the way back, and returns while it lasts, of 150 nodes."""
+    rng, found, back, flips = np.random.default_rng(7), [], [], 0
+    for _ in range(150):
+        level = np.repeat([0.0, np.log(1 - share), 0.0], (12, 12, 15))
+        state = verdicts(rng.normal(level, 0.02), HistorySettings(), 6)[1]
+        during, after = state[12:24], state[24:]
+        found.append(np.argmax(during == 2) + 1 if (during == 2).any() else np.inf)
+        back += [np.argmax(after == 0) + 1] if during[-1] == 2 and not after.all() else []
+        flips += int((np.diff(during) < 0).sum())
+    seen = np.isfinite(found)
+    soon = [f"{np.quantile(np.array(found)[seen], at):.0f}" for at in (0.5, 0.9)]
+    ways = [f"{np.quantile(back, at):.0f}" for at in (0.5, 0.9)]
+    return f"| {share:.0%} | {seen.mean():.0%} | {', '.join(soon)} | {', '.join(ways)} | {flips} |"
+
+
+DROPS = (0.1, 0.15, 0.2, 0.3)
+NOISES = {
+    "normal": lambda rng, n: rng.normal(0, 0.02, n),
+    "Laplace": lambda rng, n: rng.laplace(0, 0.02, n),
+    "t with 4 degrees of freedom": lambda rng, n: 0.02 * rng.standard_t(4, n),
+    "a bad tail (gamma, shape 2)": lambda rng, n: -rng.gamma(2, 0.015, n),
+}
+
+
+def steady_row(noise):
+    """The row of steady nodes: share of reports of six benchmarks that ask for another run, and that exclude."""
+    rng, reports, nodes, drop = np.random.default_rng(5), 30, 60, 0.0
+    counts = np.zeros(2)
+    for _ in range(nodes):
+        own = [verdicts(NOISES[noise](rng, reports), HistorySettings(least_drop_share=drop), 6)[1] for _ in range(6)]
+        begun = [[(one == state) & (np.roll(one, 1) != state) for one in own] for state in (1, 2)]
+        counts += [np.any(one, axis=0).sum() for one in begun]
+    asked, excluded = counts / (nodes * reports)
+    return f"| {noise} | {asked:.2%} | {excluded:.2%} |"
+
+
 SEARCHES = tuple((optimizer, weigh) for optimizer in OPTIMIZERS for weigh in WEIGHTS)
 TRANSFERS = tuple((history, pair) for history in (True, False) for pair in (None, ("n2", "c2"), ("n2", "n1")))
 PARTS = {
     "transfer": (transfer_row, TRANSFERS),
     "allocation": (allocation_sentence, ((),)),
     "search": (search_row, SEARCHES),
+    "history": (history_row, tuple((one,) for one in DROPS)),
+    "steady": (steady_row, tuple((one,) for one in NOISES)),
 }
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ from workprof.nodes.allocation import REPLAYED
 
 pytestmark = pytest.mark.slow
 
-PAGE = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "results.md").read_text()
 
 
 @needs_shared_data
@@ -142,6 +143,14 @@ def test_how_far_runtimes_carried_over_are_off(asked):
 def test_what_an_allocation_gains():
     assert nodes.allocation_sentence() in " ".join(PAGE.split())
     assert nodes.allocation_sentence().split(": makespan ")[1].startswith(REPLAYED.split(": ")[1].split(" of ")[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["history", "steady"])
+def test_how_soon_a_degraded_node_is_found_and_a_steady_one_suspected(part):
+    printed, rows = nodes.PARTS[part]
+    lines = (DOCS / "nodes.md").read_text(encoding="utf-8").splitlines()
+    assert [one for one in rows if printed(*one) not in lines] == []
 
 
 @pytest.mark.soak

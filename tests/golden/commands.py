@@ -64,6 +64,7 @@ ASKED = {
     "nodes-advise": "nodes advise machines --jobs jobs --profile 0",
     "nodes-allocate": "nodes allocate machines --jobs jobs",
     "nodes-detect": "nodes detect machines --epochs 2",
+    "nodes-history": "nodes history machines",
     "nodes-transfer": "nodes transfer --reports FOLDER/reports --local n2 --targets n1,c2",
     "nodes-search": "nodes search FOLDER/configurations.csv --seeds 1 --trials 4",
     "phases-runs": "phases runs counters",

@@ -33,7 +33,7 @@ VIEWS = (
     *(View("memory", tab) for tab in ("Tasks", "Bins", "Roll-up", "Ledger", "Models")),
     View("memory", "Policies", {"memory_policies": ["workprof", "preset", "p95"]}),
     View("memory", "Policies", {"memory_task": f"{TEXTS[0]} 0", "memory_input": hostile_home.INPUT}),
-    *(View("nodes", tab) for tab in ("Ranking", "Groups", "Degradation")),
+    *(View("nodes", tab) for tab in ("Ranking", "Groups", "Degradation", "Over time")),
     *(View("phases", tab, {"phases_run": RUN}) for tab in ("Timeline", "Fingerprint")),
     View("phases", "Match", {"phases_run": RUN, "phases_mode": "faithful"}),
     View("phases", "Library", {"phases_mode": "faithful"}),

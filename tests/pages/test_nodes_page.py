@@ -31,7 +31,7 @@ from workprof.profiles.settings import ProfileSettings
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED
 
-VIEWS = ("Ranking", "Groups", "Degradation")
+VIEWS = ("Ranking", "Groups", "Degradation", "Over time")
 SPEEDS = {
     "calm": {"cpu": 2.0, "memory": 1.0, "disk": 1.0, "network": 1.0},
     "twin": {"cpu": 1.9, "memory": 1.0, "disk": 1.0, "network": 1.0},
@@ -62,6 +62,7 @@ def kept(tmp_path_factory, prepared):
         with Workbench(from_environment()) as workbench:
             once = workbench.ingest([few]).hash
             runs = workbench.ingest([many]).hash
+            workbench.node_history(runs)
             for mode in ("corrected", "faithful"):
                 asked = DegradationSettings(DetectSettings(mode=mode))
                 keep(workbench, workbench.degradation, runs, asked, given.detection(("calm", "small")))

@@ -80,6 +80,7 @@ def _tasks(workbench, folder):
 
 def _nodes(workbench, folder):
     runs = workbench.ingest([write(folder / "nodes.jsonl", runs_of(SPEEDS, n_runs=6))]).hash
+    workbench.node_history(runs)
     keep(workbench, workbench.degradation, runs, DegradationSettings(), records_for_nodes.detection(("calm", "small")))
     return runs
 

@@ -41,6 +41,7 @@ COMPARED = {
     "nodes Ranking": "test_nodes.py::test_ranking",
     "nodes Groups": "test_nodes.py::test_groups",
     "nodes Degradation": "test_nodes.py::test_degradation",
+    "nodes Over time": "test_nodes.py::test_nodes_over_time",
     "nodes Transfer": "test_nodes_chosen.py::test_transfers_to_other_machines",
     "nodes Scenarios": "test_nodes_chosen.py::test_kept_rankings_side_by_side",
     "phases Timeline": "test_phases.py::test_timeline",

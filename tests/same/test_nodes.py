@@ -6,6 +6,7 @@ from pages._runs.links import parameters_of
 from tests.same.reading import bar, same_figures, same_metrics
 from workprof.answers.degradation import detection_answer
 from workprof.answers.node_groups import advice_answer, allocation_answer, groups_answer
+from workprof.answers.node_history import history_answer
 from workprof.answers.nodes import rank_answer
 from workprof.core.answer import to_json as answer_json
 from workprof.nodes.advice import AdviceSettings
@@ -91,6 +92,15 @@ def test_degradation(nodes, printed):
     used = told["detectors"][told["detector"]]
     assert table.loc[f"{told['detector']} (used)", "f1_anomalous"] == used["f1_anomalous"]
     assert page.metric("Flagged") == [f"{sum(one['flag'] for one in told['runs']):,}"]
+
+
+def test_nodes_over_time(nodes):
+    found = nodes.library(lambda bench: bench.node_history("runs"))
+    told = nodes.command("nodes", "history", "runs")
+    assert answer_json(history_answer(found)) == told
+    page = nodes.page("nodes", "runs", nodes_tab="Over time")
+    assert set(page.figures) == {"node-verdicts", "node-course"}
+    assert page.csv("node-states.csv")["node"].tolist() == [one["node"] for one in told["nodes"]]
 
 
 def test_a_kept_ranking_opens_with_its_settings(nodes):

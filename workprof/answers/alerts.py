@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from workprof.answers.changes import KILLS_PER_DAY, SAVED_IN_FACT, UNUSED
+from workprof.answers.node_history import EXCLUDED_NOW, RERUN_NOW
 from workprof.answers.verdict import SAVED
 from workprof.core.alerts import Alert, Checked
 from workprof.core.answer import Answer, Table
@@ -28,6 +29,8 @@ NUMBERS = {
         SAVED,
         Column("degraded_nodes", unit="count", heading="Degraded nodes", help="When last looked for."),
         Column("degraded_probability", form="%.2f", heading="Probability", help="The largest of a node's newest run."),
+        EXCLUDED_NOW,
+        RERUN_NOW,
         Column("drifting_targets", unit="count", heading="Drifting forecasts", help="Profiles and targets that drift."),
         Column("age_h", unit="h", heading="Age of the newest run"),
         Column("failed_refreshes", unit="count", heading="Failed refreshes", help="In turn, of the dataset's source."),

@@ -147,6 +147,7 @@ GUESSES = {
     "memory.schedule": (3.0, 0.2),
     "memory.verdict": (0.5, 0.25),
     "nodes.detect": (8.0, 50.0),
+    "nodes.history": (0.5, 1.0),
     "nodes.rank": (0.5, 1.0),
     "phases.evaluate": (50.0, 20.0),
     "phases.library": (1.5, 1.0),

@@ -37,6 +37,7 @@ TOLD: Mapping[str, Tells] = {
     "nodes.advice": _late("node_groups", "advice_answer"),
     "nodes.allocation": _late("node_groups", "allocation_answer"),
     "nodes.detect": _late("degradation", "detection_answer"),
+    "nodes.history": _late("node_history", "history_answer"),
     "nodes.search": _late("configurations", "search_answer"),
     "profiles.classifier_evaluation": _late("classifier", "classifier_answer"),
     "profiles.classifier_alternatives": _late("alternatives", "alternatives_answer"),

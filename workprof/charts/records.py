@@ -38,6 +38,7 @@ from workprof.charts.memory.schedule import waits_chart
 from workprof.charts.memory.verdict import rows_chart
 from workprof.charts.nodes.degradation import degradation_over_time
 from workprof.charts.nodes.groups import silhouette_bars, transfer_bars, weight_bars
+from workprof.charts.nodes.history import states_over_time
 from workprof.charts.nodes.ranking import ranked_bars
 from workprof.charts.nodes.search import cost_curves
 from workprof.charts.over_time import over_time_chart
@@ -78,6 +79,7 @@ from workprof.nodes import questions as of_nodes
 from workprof.nodes.advice import Advice
 from workprof.nodes.detection import Detection
 from workprof.nodes.groups import Groups
+from workprof.nodes.history import History
 from workprof.nodes.ranking import Ranking
 from workprof.nodes.search import Search
 from workprof.nodes.transfer import Transfer
@@ -285,6 +287,7 @@ FIGURES: dict[type, Callable[[Any], Chart | None]] = {
     Groups: silhouette_bars,
     Advice: weight_bars,
     Transfer: transfer_bars,
+    History: states_over_time,
     Search: cost_curves,
     Detection: degradation_over_time,
     LibraryView: lambda result: distance_matrix(result, "euclidean"),

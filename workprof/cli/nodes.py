@@ -77,7 +77,7 @@ def _search(dataset: str, node_scores: Path | None, home: Path | None, as_json: 
     emit_answer(search_answer(result), as_json)
 
 
-for _question in (questions.RANK, questions.GROUPS, questions.DETECT):
+for _question in (questions.RANK, questions.GROUPS, questions.DETECT, questions.HISTORY):
     add(app, answered(_question))
 add(app, answered(questions.ADVICE, profiles_of=lambda _, settings: settings.jobs))
 add(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # the public names, each where it is defined
     from workprof.nodes.detection import DegradationSettings as DegradationSettings
     from workprof.nodes.detection_data import DetectSettings as DetectSettings
     from workprof.nodes.groups import GroupSettings as GroupSettings
+    from workprof.nodes.history import HistorySettings as HistorySettings
     from workprof.nodes.search import SearchSettings as SearchSettings
     from workprof.nodes.selection import RankSettings as RankSettings
     from workprof.nodes.suite import SuiteSettings as SuiteSettings

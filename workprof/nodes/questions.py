@@ -8,6 +8,7 @@ from workprof.nodes.allocation import Allocation, AllocationSettings
 from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.nodes.detection_data import FAITHFUL, DetectSettings
 from workprof.nodes.groups import Groups, GroupSettings
+from workprof.nodes.history import History, HistorySettings
 from workprof.nodes.ranking import Ranking
 from workprof.nodes.search import Search, SearchSettings
 from workprof.nodes.selection import EXCLUDE_NONE, FLAGGED, PERONA, RankSettings
@@ -57,6 +58,17 @@ DETECT = Question(
     fold="nodes_detect_settings",
     method="degradation",
 )
+HISTORY = Question(
+    "nodes.history",
+    "Follow the nodes over time: re-run to confirm, excluded, back in service.",
+    HistorySettings,
+    History,
+    "workprof.nodes.history:node_history",
+    finds="verdicts on nodes over time",
+    page=PAGE,
+    tab="Over time",
+    method="node_history",
+)
 ADVICE = Question(
     "nodes.advice",
     "Advise which node suits a profile of jobs, by what they use.",
@@ -96,7 +108,7 @@ SEARCH = Question(
     method="configuration_search",
 )
 """Asked of a dataset of measured configurations; raise its version with that of RANK, whose scores it may take."""
-QUESTIONS: tuple[Question[Any, Any], ...] = (RANK, GROUPS, DETECT, ADVICE, ALLOCATE, SEARCH)
+QUESTIONS: tuple[Question[Any, Any], ...] = (RANK, GROUPS, DETECT, HISTORY, ADVICE, ALLOCATE, SEARCH)
 
 TRANSFER = Question(
     "nodes.transfer",

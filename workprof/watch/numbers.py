@@ -74,6 +74,8 @@ READERS: dict[str, Reader] = {
     "saved_share": lambda bench, dataset: bench.verdict(dataset).memory.judged.saved_share,
     "degraded_nodes": lambda bench, dataset: float(len(_degraded(bench, dataset))),
     "degraded_probability": _probability,
+    "excluded_nodes": lambda bench, dataset: float(bench.node_history(dataset).n_excluded),
+    "nodes_to_rerun": lambda bench, dataset: float(bench.node_history(dataset).n_rerun),
     "drifting_targets": _drifting,
     "age_h": _age_h,
     "failed_refreshes": _failures,

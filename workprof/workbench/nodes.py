@@ -89,6 +89,10 @@ def _judged_runs(bench: Any, entry: Dataset, settings: DegradationSettings, fit:
     return read
 
 
+def _benchmark_runs(bench: Any, entry: Dataset, settings: Any, fit: Any, progress: Any) -> Frames:
+    return lambda: {"runs": _runs(bench, entry.hash)}
+
+
 def _runs_and_jobs(bench: Any, entry: Dataset, settings: AdviceSettings, fit: Any, progress: Progress | None) -> Frames:
     """A function that reads the runs, what the clustered jobs use, and which of them are in the profile."""
     ranked = _ranked_runs(bench, entry, settings, fit, progress)
@@ -226,6 +230,7 @@ class NodeQuestions(ProfileQuestions):
     node_ranking = ask(questions.RANK, frames=_ranked_runs)
     node_groups = ask(questions.GROUPS, frames=_ranked_runs)
     degradation = ask(questions.DETECT, frames=_judged_runs, resolve=_trained_on)
+    node_history = ask(questions.HISTORY, frames=_benchmark_runs)
     node_advice = ask(questions.ADVICE, frames=_runs_and_jobs, resolve=_for_profile)
     node_allocation = ask(questions.ALLOCATE, frames=_runs_and_kinds, resolve=_for_kinds, refuse=_refuse_without_names)
     runtime_transfer = staticmethod(runtime_transfer)

@@ -169,6 +169,7 @@ class Nodes(Room):
 
     rank = asks(NodeQuestions.node_ranking)
     groups = asks(NodeQuestions.node_groups)
+    history = asks(NodeQuestions.node_history)
     advise = asks(NodeQuestions.node_advice)
     allocate = asks(NodeQuestions.node_allocation)
     detect = asks(NodeQuestions.degradation)

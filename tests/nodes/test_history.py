@@ -1,0 +1,178 @@
+"""Verdicts on nodes over time: the plain definition, planted changes, and how rarely a steady node is suspected."""
+
+import statistics
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tests.nodes.planted_nodes import numbered, run_of, runs_of
+from workprof.answers.node_history import history_answer
+from workprof.charts.nodes.history import course_lines, states_over_time
+from workprof.core.errors import NotEnoughData
+from workprof.core.settings import from_environment
+from workprof.nodes.history import EXCLUDED, RERUN, SERVICE, HistorySettings, limits, node_history, trend_of, verdicts
+from workprof.watch.numbers import value_of
+from workprof.workbench import Workbench
+
+ALARM, GOOD, DROP = 0.002, 3, 0.1
+ASKED = HistorySettings(false_alarm_share=ALARM, good_runs=GOOD, least_drop_share=DROP)
+
+
+def slow_verdicts(values, alarm, good_runs):
+    """Return the states as the words of the module have them, each from the whole list of runs before it."""
+    lowest, limit = limits(alarm)
+    states, kind = [], {}  # place -> 'normal' or not
+    now, began, row = SERVICE, None, 0
+    down, up, down_since, up_since, start = 0.0, 0.0, 0, 0, 0
+    for at, value in enumerate(values):
+        usual = [values[i] for i in range(start, at) if kind[i] and (began is None or i < began)]
+        if len(usual) < 3:
+            kind[at], down_since, up_since = True, at + 1, at + 1
+            states.append(SERVICE)
+            continue
+        spread = max(statistics.stdev(usual), 0.01) * (1 + 1 / len(usual)) ** 0.5
+        place = stats.t.cdf((value - statistics.mean(usual)) / spread, min(len(usual) - 1, 4))
+        score = stats.norm.ppf(min(max(place, 1e-300), 1 - 1e-16))
+        kind[at], ratio = False, np.exp(value - statistics.mean(usual))
+        if now == SERVICE:
+            down, up = max(0, down - score - 0.5), max(0, up + min(score, -lowest) - 0.5)
+            down_since, up_since = (at + 1 if down == 0 else down_since), (at + 1 if up == 0 else up_since)
+            if (score < lowest or down > limit) and ratio < 1 - DROP:
+                kept = [i for i in range(start, at) if kind[i]][: max(3, len(usual) // 2)]
+                now, began = RERUN, max(down_since, kept[-1] + 1) if down > limit else at
+            else:
+                kind[at] = True
+                if up > limit:
+                    start, down, up, down_since, up_since = up_since, 0, 0, at + 1, at + 1
+        elif now == RERUN and score < -1.645 and ratio < 1 - DROP:
+            now, row = EXCLUDED, 0
+        elif now == RERUN:
+            now, began, kind[at] = SERVICE, None, True
+            down, up, down_since, up_since = 0, 0, at + 1, at + 1
+        else:
+            row = 0 if score < -1.645 and ratio < 1 - DROP / 2 else row + 1
+            if row >= good_runs:
+                for i in range(began, at + 1):
+                    kind[i] = i > at - row
+                now, began, down, up, down_since, up_since = SERVICE, None, 0, 0, at + 1, at + 1
+        states.append(now)
+    return states
+
+
+def stepped(rng, *parts, noise=0.02):
+    """Return logarithms of runs: of each part so many at a level."""
+    return np.concatenate([rng.normal(level, noise, count) for count, level in parts])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_verdicts_are_those_of_the_plain_definition(seed):
+    rng = np.random.default_rng(seed)
+    values = stepped(rng, (9, 0.0), (5, -0.2), (9, 0.0), (6, 0.3), (4, 0.05), (7, 0.3), (12, 0.25))
+    values[rng.integers(5, len(values), 3)] -= 0.15
+    states = [(SERVICE, RERUN, EXCLUDED)[one] for one in verdicts(values, ASKED)[1]]
+    assert states == slow_verdicts(values.tolist(), ALARM, GOOD)
+    assert {RERUN, EXCLUDED} <= set(states)
+
+
+def test_a_verdict_never_depends_on_later_runs():
+    values = stepped(np.random.default_rng(3), (10, 0.0), (6, -0.15), (10, 0.0))
+    ratio, state, since = verdicts(values, ASKED)
+    for n in (4, 11, 13, 18, 22):
+        for whole, part in zip((ratio, state, since), verdicts(values[:n], ASKED), strict=True):
+            assert np.array_equal(whole[:n], part, equal_nan=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", ["normal", "laplace", "t4"])
+def test_steady_nodes_are_suspected_at_most_as_often_as_stated(noise):
+    rng, stated, reports, nodes, alarms = np.random.default_rng(5), 0.02, 30, 60, 0
+    for _ in range(nodes):
+        asked = np.zeros(reports, dtype=bool)
+        for _ in range(6):
+            drawn = {"normal": rng.normal, "laplace": rng.laplace, "t4": lambda *, size: rng.standard_t(4, size)}[noise]
+            state = verdicts(
+                0.02 * drawn(size=reports), HistorySettings(false_alarm_share=stated, least_drop_share=0.0), 6
+            )[1]
+            asked |= (state == 1) & (np.roll(state, 1) != 1)
+        alarms += int(asked.sum())
+    assert alarms / (nodes * reports) <= stated
+
+
+@pytest.mark.slow
+def test_planted_degradations_are_found_soon_and_a_node_does_not_flip():
+    rng, found, back, flips = np.random.default_rng(7), [], [], 0
+    for _ in range(60):
+        state = verdicts(stepped(rng, (12, 0.0), (12, np.log(0.85)), (15, 0.0)), ASKED)[1]
+        ill, well = state[12:24], state[24:]
+        found.append(np.argmax(ill == 2) + 1 if (ill == 2).any() else 99)
+        back.append(np.argmax(well == 0) + 1 if (well == 0).any() else 99)
+        flips += int((np.diff(ill) < 0).sum()) + int((np.diff(well) > 0).sum())
+    assert np.median(found) <= 2 and np.quantile(found, 0.9) <= 4
+    assert np.median(back) == GOOD and max(back) < 12
+    assert flips <= 3
+
+
+def test_a_slow_decline_is_found_and_a_better_level_is_the_new_normal():
+    rng = np.random.default_rng(2)
+    decline = rng.normal(0, 0.01, 40)
+    decline[10:] -= 0.006 * np.arange(30)
+    assert (verdicts(decline, ASKED)[1] == 2).any()
+    ratio, state, _ = verdicts(stepped(rng, (10, 0.0), (20, 0.3), (10, 0.3)), ASKED)
+    assert not state.any()
+    assert ratio[-10:].mean() == pytest.approx(1, abs=0.03)
+
+
+def planted():
+    """Return ten reports of three nodes: one falls to 80 % in the last two, one in the last report only."""
+    frame = runs_of({"calm": 1.0, "ill": 1.0, "odd": 1.0}, n_runs=8, noise=0.01, gap_s=3600.0)
+    rows = frame.drop(columns="row_id").to_dict("records")
+    for report, (ill, odd) in enumerate(((0.8, 1.0), (0.8, 0.8))):
+        at_s = 1e9 + (9 + report) * 36_000
+        rows += [run_of(node, "cpu-sysbench", speed, at_s) for node, speed in (("calm", 1), ("ill", ill), ("odd", odd))]
+    rows += [run_of("calm", "cpu-sysbench", 0.1, 1e9, stressed=True), run_of("calm", "cpu-sysbench", 1, float("nan"))]
+    return numbered(rows)
+
+
+def test_nodes_are_told_with_their_benchmark_and_since_when():
+    found = node_history({"runs": planted()}, HistorySettings())
+    told = {one.node: (one.state, one.benchmark) for one in found.nodes}
+    assert told == {"ill": (EXCLUDED, "cpu-sysbench"), "odd": (RERUN, "cpu-sysbench"), "calm": (SERVICE, "")}
+    assert found.nodes[0].since_s == 1e9 + 9 * 36_000
+    assert found.nodes[0].ratio == pytest.approx(0.8, abs=0.02)
+    assert [one.state for one in found.changes if one.node == "ill"] == [EXCLUDED, RERUN]
+    assert found.left_out == {"labelled as stressed": 1, "without a start, or a value of every metric": 1}
+    assert (found.n_excluded, found.n_rerun) == (1, 1)
+    answer = history_answer(found)
+    assert answer.sentence.startswith("1 node is excluded: ill (cpu-sysbench 20 % below normal since 2001-09-12")
+    assert "1 node is to be run again to confirm: odd" in answer.sentence
+    drawn = states_over_time(found).figure.data[0]
+    assert np.nanmax(np.asarray(drawn.z, dtype=float), axis=1).tolist() == [2, 1, 0]
+    assert len(course_lines(found, "ill").data) == 8 * 4 + 2
+    with pytest.raises(NotEnoughData, match="no benchmark run has a start"):
+        node_history({"runs": planted().assign(started_s=np.nan)}, HistorySettings())
+
+
+def test_the_trend_is_the_median_of_the_slopes():
+    rng = np.random.default_rng(0)
+    at_s = np.sort(rng.uniform(0, 90 * 86_400, 20))
+    values = -0.02 * at_s / (30 * 86_400) + rng.normal(0, 0.002, 20)
+    slopes = [(values[j] - values[i]) / (at_s[j] - at_s[i]) for i in range(20) for j in range(i + 1, 20)]
+    found = trend_of(at_s, values)
+    assert found.per_month == pytest.approx(np.expm1(statistics.median(slopes) * 30 * 86_400))
+    assert found.low < np.expm1(-0.02) < found.high
+    assert np.isnan(trend_of(at_s[:5], values[:5]).per_month)
+
+
+@pytest.mark.slow
+def test_an_alert_reads_how_many_nodes_are_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKPROF_HOME", str(tmp_path))
+    lines = planted().dropna(subset="started_s")
+    path = tmp_path / "runs.jsonl"
+    renamed = lines.rename(columns={"started_s": "started", "finished_s": "finished"}).drop(columns="row_id")
+    renamed = renamed.assign(argv=renamed.argv.map(eval), host=[{}] * len(lines), provenance=[{}] * len(lines))
+    path.write_text(renamed.to_json(orient="records", lines=True))
+    with Workbench(from_environment()) as bench:
+        name = bench.ingest([path]).dataset
+        assert value_of(bench, name, "excluded_nodes") == 1
+        assert value_of(bench, name, "nodes.history:nodes_to_rerun") == value_of(bench, name, "nodes_to_rerun") == 1
