@@ -36,11 +36,12 @@ def slow_verdicts(values, alarm, good_runs):
         score = stats.norm.ppf(min(max(place, 1e-300), 1 - 1e-16))
         kind[at], ratio = False, np.exp(value - statistics.mean(usual))
         if now == SERVICE:
+            sudden = score < lowest and down < 1.645
             down, up = max(0, down - score - 0.5), max(0, up + min(score, -lowest) - 0.5)
             down_since, up_since = (at + 1 if down == 0 else down_since), (at + 1 if up == 0 else up_since)
             if (score < lowest or down > limit) and ratio < 1 - DROP:
                 kept = [i for i in range(start, at) if kind[i]][: max(3, len(usual) // 2)]
-                now, began = RERUN, max(down_since, kept[-1] + 1) if down > limit else at
+                now, began = RERUN, at if sudden or down <= limit else max(down_since, kept[-1] + 1)
             else:
                 kind[at] = True
                 if up > limit:

@@ -253,11 +253,12 @@ def verdicts(values: Floats, settings: HistorySettings, n_benchmarks: int = 1) -
         score = float(ndtri(min(max(share, 1e-300), 1 - 1e-16)))
         is_good = score >= -BAD or ratio[at] >= fine
         if now == 0:
+            sudden = score < lowest and down < BAD
             down, up = max(0.0, down - score - DRIFT), max(0.0, up + min(score, -lowest) - DRIFT)
             down_from, up_from = at + 1 if not down else down_from, at + 1 if not up else up_from
             if ratio[at] < matters and (score < lowest or down > limit):
                 kept = max(LEAST_HISTORY, len(before) // 2)  # of what was normal, however early the sum began
-                now, began = 1, max(down_from, before[kept - 1] + 1) if down > limit else at
+                now, began = 1, at if sudden or down <= limit else max(down_from, before[kept - 1] + 1)
             else:
                 normal.append(at)
                 if up > limit:  # a better level is the new normal
