@@ -36,6 +36,8 @@ KEPT = HERE / "release.json"
 RELEASE = json.loads(KEPT.read_text())
 
 CHANGED: dict[str, str] = {
+    "version: memory.train": "dates and parts of names may be inputs",
+    "version: memory.tables": "dates and parts of names may be inputs",
     "version: nodes.search": "a run may cost its time times a price that is given",
 }
 """'kind: name' -> why it is no longer there, or 'version: step' -> why its results are computed anew."""

@@ -166,6 +166,15 @@ class PredictorSettings:
             label="Known only after the run (optimistic)",
         ),
     ] = ()
+    dates: Annotated[
+        bool,
+        Setting(
+            "Inputs made of dates and names count, too: weekday, hour, days since the task's last run, days between "
+            "dates, parts of names.",
+            key="memory_dates",
+            label="Dates and parts of names",
+        ),
+    ] = False
     failure_price_gb_h: Annotated[
         float,
         Setting(

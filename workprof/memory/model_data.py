@@ -13,6 +13,7 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.memory.bin_models import FAITHFUL, LearningRows, PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import SizedRuns, bin_runs, edge_choices, effect_of_edges, needed_bytes, own_bins, saved_share
+from workprof.memory.date_traits import date_traits
 from workprof.memory.facts import AFTER, BEFORE, REQUEST_COLUMNS, known_when
 from workprof.memory.usage import USAGE_COLUMNS, Runs, runs_of, with_killed
 
@@ -56,8 +57,10 @@ class Facts:
     notes: tuple[str, ...]  # what was put right
 
 
-def facts_of(jobs: pd.DataFrame, before: tuple[str, ...] = (), after: tuple[str, ...] = ()) -> Facts:
-    """The inputs of the runs of one task, of every column that the trace has.
+def facts_of(
+    jobs: pd.DataFrame, before: tuple[str, ...] = (), after: tuple[str, ...] = (), *, dates: bool = False
+) -> Facts:
+    """The inputs of the runs of one task, of every column that the trace has; with `dates` what `date_traits` makes.
 
     Known before a run are the columns `before`, beside those that `known_when` knows to be; those of `after` are known
     only after it and shall be used all the same.
@@ -70,12 +73,14 @@ def facts_of(jobs: pd.DataFrame, before: tuple[str, ...] = (), after: tuple[str,
     _check_named(jobs, before, after)
     known = [name for name in map(str, jobs.columns) if _is_known(name)]
     named = [name for name in dict.fromkeys((*known, *before)) if name not in after]
-    columns = [name for name in (*named, *after) if _varies(jobs[name])]
+    made = date_traits(jobs, [name for name in named if not _is_numeric(jobs[name])]) if dates else {}
+    jobs = jobs.assign(**made)
+    columns = [name for name in (*named, *made, *after) if _varies(jobs[name])]
     table = jobs[columns].reset_index(drop=True)
     table, notes = _as_first_requested(table, _lifted(jobs))
     columns = [name for name in columns if _varies(table[name])]
     inputs = tuple(InputFact(c, AFTER if c in after else BEFORE, _is_numeric(table[c])) for c in columns)
-    others = (c for c in jobs.columns if c not in {*named, *after, *NEVER} and not c.startswith("truth_"))
+    others = (c for c in jobs.columns if c not in {*named, *made, *after, *NEVER} and not c.startswith("truth_"))
     unused = tuple(c for c in others if _varies(jobs[c]))
     return Facts(table[columns], inputs, unused, notes)
 
@@ -351,7 +356,7 @@ def predictor_data(jobs: pd.DataFrame, settings: PredictorSettings) -> Predictor
     edges, learning, test = _edges_and_parts(task, settings)
     true = _bins_with_headroom(task, edges)
     true[test] = np.minimum(own_bins(edges, task.runs.used_bytes[test]), len(edges) - 1)
-    facts = facts_of(task.jobs, settings.before_the_run, settings.after_the_run)
+    facts = facts_of(task.jobs, settings.before_the_run, settings.after_the_run, dates=settings.dates)
     inner = split_by_bin(true[learning], settings.validation_share, settings.seed + 1)
     encoder = fit_encoder(facts.table.iloc[learning[inner.remaining]], facts.inputs)
     learned = LearningRows(encoder.encode(facts.table.iloc[learning]), true[learning])
