@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import http.client
 import json
 import shutil
 import signal
@@ -12,6 +13,7 @@ import time
 import httpx
 import pandas as pd
 import pytest
+import uvicorn
 
 from tests.benchmarks.service import used_s
 from tests.command_line import run_here, run_process
@@ -20,9 +22,11 @@ from tests.service.running import free_port, serving, start
 from workprof.core.text import near
 from workprof.formats import rules_of
 from workprof.service.app import LONG_S, Threads
+from workprof.service.guard import UNEXPECTED, Doors, Guard, Limits
 from workprof.service.jobs import MOST_PROBLEMS, BadFields, FieldReader, number_of
+from workprof.service.metrics import Metrics
 from workprof.service.prediction import Batches, TooMany
-from workprof.service.server import END_WITHIN_S, HEAD_WITHIN_S
+from workprof.service.server import END_WITHIN_S, HEAD_WITHIN_S, Bounded
 from workprof.service.state import FIRST_S, Held, NotReady
 
 pytestmark = pytest.mark.slow
@@ -376,3 +380,41 @@ def test_long_questions_hold_up_no_short_one():
     finally:
         go.set()
         threads.close()
+
+
+async def _fails(scope, receive, send):
+    if scope["path"] == "/late":
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+    if scope["path"] != "/well":
+        raise ZeroDivisionError("nobody foresaw it")
+    await send({"type": "http.response.start", "status": 204, "headers": [(b"connection", b"keep-alive")]})
+    await send({"type": "http.response.body"})
+
+
+def test_an_error_that_nobody_foresaw_is_answered_and_the_connection_serves_the_next_request(caplog):
+    port, metrics = free_port(), Metrics()
+    guarded = Guard(_fails, doors=Doors(), limits=Limits(), metrics=metrics)
+    server = uvicorn.Server(uvicorn.Config(guarded, port=port, http=Bounded, lifespan="off", log_level="critical"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+            while not server.started:
+                time.sleep(0.01)
+            for _ in range(3):
+                connection.request("GET", "/ill")
+                answer = connection.getresponse()
+                told = json.loads(answer.read())
+                assert (answer.status, told["detail"]) == (500, UNEXPECTED)
+                kept = connection.sock
+                connection.request("GET", "/well")
+                answer = connection.getresponse()
+                assert (answer.status, answer.read()) == (204, b"")
+                assert connection.sock is kept is not None
+            connection.request("GET", "/late")
+            with pytest.raises(http.client.HTTPException):  # half an answer is not taken for a whole one
+                connection.getresponse().read()
+    finally:
+        server.should_exit = True
+        thread.join()
+    assert "nobody foresaw it" in caplog.text

@@ -33,7 +33,17 @@ from workprof.memory.resources import MEMORY
 from workprof.memory.verdict_rows import KEEP
 from workprof.service import models
 from workprof.service.bodies import MOST_EXPLAINED, document_of, jobs_of, refuse_odd, runs_of
-from workprof.service.guard import PROBLEM, ROLE, TRUSTED, Doors, Guard, Limits, problem, retry_after
+from workprof.service.guard import (
+    PROBLEM,
+    ROLE,
+    TRUSTED,
+    UNEXPECTED,
+    Doors,
+    Guard,
+    Limits,
+    problem,
+    retry_after,
+)
 from workprof.service.jobs import BadFields, FieldProblem, Job
 from workprof.service.metrics import CONTENT_TYPE_LATEST, Metrics
 from workprof.service.models import EXAMPLE_JOB, EXAMPLE_RUN
@@ -101,7 +111,7 @@ def refusal_of(error: Exception) -> Response:
     status = next((status for kind, status in statuses if isinstance(error, kind)), 500)
     if isinstance(error, NotAllowed) or "WORKPROF_READONLY" in str(error):
         status = 403
-    return refused(status, str(error) if isinstance(error, WorkprofError) else "the log says what went wrong")
+    return refused(status, str(error) if isinstance(error, WorkprofError) else UNEXPECTED)
 
 
 def size_of(job: Job, sized: Sized) -> dict[str, Any]:
@@ -448,7 +458,7 @@ def make_app(
 
     routes = [Route("/openapi.json", described)]
     routes += [Route(one.path, endpoint, methods=[one.method.upper()]) for one, endpoint in operations.items()]
-    handlers: dict[Any, Any] = dict.fromkeys((WorkprofError, NotReady, TooMany, Exception), _handler)
+    handlers: dict[Any, Any] = dict.fromkeys((WorkprofError, NotReady, TooMany), _handler)
     return Starlette(
         routes=routes,
         middleware=[Middleware(Guard, doors=doors, limits=limits or Limits(), metrics=metrics)],

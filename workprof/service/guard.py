@@ -40,6 +40,7 @@ AGAIN_S = 5.0
 LONGEST_ADDRESS = 16_384
 """Characters of path and query."""
 PROBLEM = b"application/problem+json"
+UNEXPECTED = "the log says what went wrong"
 TITLES = {
     401: "Not authorised",
     403: "Refused",
@@ -183,22 +184,27 @@ class Guard:
                 return
             async with asyncio.timeout(self._limits.timeout_s):
                 await self._app(scope, self._limited(receive), sending)
-        except _TooLarge:
-            await _send_problem(
-                sending, 413, f"a body of more than {self._limits.body_bytes:,} bytes; send fewer jobs at once"
-            )
-        except TimeoutError:
+        except (Exception, asyncio.CancelledError) as error:
             if not begun:
-                text = f"no answer within {self._limits.timeout_s:g} s; the result is kept once it is there: ask again"
-                await _send_problem(sending, 504, text)
-        except asyncio.CancelledError:  # the server ends
-            if begun:
+                await _send_problem(sending, *self._failure(scope, error))
+            elif not isinstance(error, TimeoutError):
                 raise
-            await _send_problem(sending, 503, "the service ends; ask again once it is back", AGAIN_S)
         finally:
             route = scope.get("route")
             path = getattr(route, "path", "other") if status != 404 else "other"
             self._metrics.count_request(path, status, time.perf_counter() - started)
+
+    def _failure(self, scope: Scope, error: BaseException) -> tuple[int, str, float]:
+        """Answer what was raised: above here it would close the connection, and with it the client's next request."""
+        if isinstance(error, _TooLarge):
+            return 413, f"a body of more than {self._limits.body_bytes:,} bytes; send fewer jobs at once", 0.0
+        if isinstance(error, TimeoutError):
+            text = f"no answer within {self._limits.timeout_s:g} s; the result is kept once it is there: ask again"
+            return 504, text, 0.0
+        if isinstance(error, asyncio.CancelledError):  # the server ends
+            return 503, "the service ends; ask again once it is back", AGAIN_S
+        LOG.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
+        return 500, UNEXPECTED, 0.0
 
     async def _let_in(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[int, str, float] | None:
         try:
