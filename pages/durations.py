@@ -205,6 +205,7 @@ def errors(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
             before=partial(_before, shared),
             what="Evaluating predictors",
             describe=_settings_words,
+            outlives=True,
             part=(one_fold, 0.1, "one fold, earlier runs against later ones"),
         )
         result = long_question.result(visit, dataset, question)

@@ -73,6 +73,7 @@ def _result(visit: Visit, dataset: Dataset, settings: ChangesSettings) -> Change
         "Compare with the period before",
         lambda: before_words(dataset.rows),
         "Comparing",
+        outlives=True,
     )
     return long_question.result(visit, dataset, asked)
 

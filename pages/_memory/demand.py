@@ -34,6 +34,7 @@ def demand(context: PageContext) -> None:
             before=lambda: NOT_YET,
             what="Taking the demand apart",
             more={"fit": fit},
+            outlives=True,
         ),
     )
     if found is None:

@@ -113,11 +113,12 @@ def models(context: PageContext) -> None:
         what="Training the models",
         describe=lambda cached: f"{markdown_text(cached.task or 'all tasks', 80)}, {len(cached.edges_bytes)} bins",
         icon=":material/model_training:",
+        outlives=True,
     )
     with top:
         result = long_question.result(context.visit, context.dataset, question)
     if result is not None:
-        current = result.settings == settings
+        current = question.compute.cached(context.dataset.hash, settings).result is not None
         _result(context, result, current=current)
         if current:
             thesis_tables(context, settings)

@@ -45,6 +45,7 @@ def _long(context: PageContext, settings: ScheduleSettings) -> LongQuestion[Sche
         button="Replay the runs",
         before=lambda: NOT_YET,
         what="Replaying the runs",
+        outlives=True,
     )
 
 

@@ -134,11 +134,13 @@ def policies(context: PageContext) -> None:
         what="Replaying the policies",
         part=(replace(settings, latest_runs=FEW_RUNS), FEW_RUNS / max(context.dataset.rows, FEW_RUNS), FEW_WORDS),
         describe=lambda cached: f"{cached.protocol}, input {markdown_text(cached.input_column, 40)}",
+        outlives=True,
     )
     with top:
         result = long_question.result(context.visit, context.dataset, question)
         if result is not None:
-            _result(context, result, current=result.settings == settings)
+            current = question.compute.cached(context.dataset.hash, settings).result is not None
+            _result(context, result, current=current)
     figures.fold("Why this size?", "memory_why_open", _why, context, settings)
 
 

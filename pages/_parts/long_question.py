@@ -13,6 +13,7 @@ from pages._frame.errors import lacking
 from pages._frame.visit import Visit
 from pages._parts import running_work
 from workprof.answers.how_long import Expected, earlier_runs, expected, part_sentence
+from workprof.answers.sources import minute
 from workprof.core.errors import NotEnoughData
 from workprof.core.fields import earlier_words
 from workprof.core.words import markdown_text
@@ -44,6 +45,7 @@ class LongQuestion(Generic[Settings, Result]):
     # settings of a small part that is shown where the whole takes long, its share of the work, and words
     part: tuple[Settings, float, str] | None = None
     share: float = 1.0  # of the work that earlier ones took
+    outlives: bool = False  # a refresh: what was found before it is shown meanwhile; it names no run of the table
 
 
 def result(visit: Visit, dataset: Dataset, question: LongQuestion[Settings, Result]) -> Result | None:
@@ -57,6 +59,7 @@ def result(visit: Visit, dataset: Dataset, question: LongQuestion[Settings, Resu
     running = work(visit, dataset, question, outcome)
     return (
         _previous(dataset, question, running=running)
+        or _before_refresh(dataset, question, running=running)
         or part(visit, dataset, question)
         or _latest(question, dataset, running=running)
     )
@@ -140,6 +143,16 @@ def _previous(dataset: Dataset, question: LongQuestion[Settings, Result], *, run
         others = markdown_text(earlier_words(settings, question.settings), 200)
         _banner(question, f"the previous settings ({others})", running=running)
     return result
+
+
+def _before_refresh(dataset: Dataset, question: LongQuestion[Settings, Result], *, running: bool) -> Result | None:
+    if not question.outlives:
+        return None
+    found = question.compute.before_refresh(question.source or dataset.hash, question.settings, **question.more)
+    if found is None:
+        return None
+    _banner(question, f"the rows before the refresh of {minute(found[1])}", running=running)
+    return found[0]
 
 
 def part(visit: Visit, dataset: Dataset, question: LongQuestion[Settings, Result]) -> Result | None:

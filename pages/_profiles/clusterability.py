@@ -70,7 +70,7 @@ def computed(
     compute: Bound[Any, Any] = getattr(view.visit.workbench, question.call)
     words = "Not computed with these settings yet."
     wanted = LongQuestion(
-        f"start_{title}", settings, compute, f"Compute: {title}", lambda: words, title, more=more or {}
+        f"start_{title}", settings, compute, f"Compute: {title}", lambda: words, title, more=more or {}, outlives=True
     )
     found = None
     with guard():

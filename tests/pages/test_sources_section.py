@@ -2,9 +2,17 @@
 
 import streamlit as st
 
-from tests.pages.conftest import problems
+from tests.pages.conftest import problems, words
 from tests.refresh.test_sources import table
+from workprof.answers.sources import minute
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.sources.source import Source
+
+
+def requests(path, rows):
+    lines = [f"j{n},align,{1_700_000_000 + n * 90},60,{(n % 7 + 1) * 1000000000},16000000000" for n in rows]
+    heading = "job_name,task_name,start_time_s,duration_s,peak_memory_bytes,requested_memory_bytes"
+    path.write_text("\n".join([heading, *lines]) + "\n")
 
 
 def button(test, key):
@@ -70,3 +78,22 @@ def test_a_read_only_server_shows_sources_and_changes_none(app, house, monkeypat
     assert button(test, "data_refresh").disabled
     assert button(test, "data_forget").disabled
     assert not [one for one in test.button if one.key == "data_add"]
+
+
+def test_a_result_of_the_rows_before_a_refresh_says_so_and_no_scenario_is_made_of_it(app, house, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKPROF_AHEAD", "0")
+    bench, folder = house().workbench, tmp_path / "traces"
+    folder.mkdir()
+    requests(folder / "a.csv", range(80))
+    bench.add_source(Source("all", "files", str(folder)))
+    bench.refresh("all")
+    bench.replay("all", ReplaySettings(policies=("workprof", "preset")))
+    requests(folder / "b.csv", range(80, 90))
+    bench.refresh("all")
+    test = app("memory", ds=bench.dataset("all").hash, memory_tab="Policies", memory_policies=["workprof", "preset"])
+    assert problems(test) == []
+    when = minute(bench.refreshes("all")[0].started)
+    assert f"These results are for the rows before the refresh of {when}" in words(test).replace("\\", "")
+    assert "cannot be saved with the current ones" in words(test)
+    bench.replay("all", ReplaySettings(policies=("workprof", "preset")))
+    assert "before the refresh" not in words(test.run())

@@ -20,6 +20,7 @@ from tests.formats.one_of_each import FILES
 from tests.refresh.conftest import rows_of
 from tests.refresh.planted import BEGIN, jobs, pods, prometheus, sacct
 from workprof.core.errors import HomeBusy, SettingsError, WorkprofError
+from workprof.memory.assessment import AssessmentSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.sources.refresh import refresh
 from workprof.sources.source import Credentials, Source, seconds_of, secret
@@ -424,3 +425,23 @@ def test_nothing_but_the_source_is_ever_tried(bench, tmp_path):
         )
     assert done.returncode == 0, done.stderr[-2000:]
     assert "rows=12" in done.stdout
+
+
+def test_what_was_found_before_a_refresh_is_kept_and_says_of_when(bench, tmp_path):
+    folder, asked = tmp_path / "traces", AssessmentSettings(request_bytes=1e9)
+    folder.mkdir()
+    table(folder / "a.csv", range(40))
+    bench.add_source(Source("all", "files", str(folder)))
+    bench.refresh("all")
+    found = bench.assessment("all", asked)
+    assert bench.assessment.before_refresh("all", asked) is None
+    bench.refresh("all")  # brings nothing
+    table(folder / "b.csv", range(40, 50))
+    bench.refresh("all")
+    assert bench.assessment.cached("all", asked).result is None
+    before, when = bench.assessment.before_refresh("all", asked)
+    assert (before.n_runs, when) == (found.n_runs, bench.refreshes("all")[0].started)
+    assert bench.assessment.before_refresh("all", AssessmentSettings()) is None
+    table(folder / "c.csv", range(50, 60))
+    bench.refresh("all")
+    assert bench.assessment.before_refresh("all", asked)[1] == when

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -13,10 +14,11 @@ import pandas as pd
 
 from workprof.cache import About, ResultCache
 from workprof.core.arrays import EARLIER
-from workprof.core.errors import ColumnMissing, NotEnoughData, WrongKind
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError, WrongKind
 from workprof.core.parts import sweep_parts
 from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
+from workprof.core.scope import split
 from workprof.core.settings import Settings
 from workprof.core.step import Step
 from workprof.core.text import near
@@ -403,6 +405,27 @@ class Bound(Generic[S, R]):
                 result: R | None = self.bench._cache.get(key, self.declared.question.result)
                 if result is not None:
                     return self._dressed(entry, result)
+        return None
+
+    def before_refresh(
+        self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any
+    ) -> tuple[R, str] | None:
+        """The newest kept result on the rows before a refresh, and when (ISO 8601) it was; None where there is none.
+
+        It is of other runs: their row ids are not those of the dataset now.
+        """
+        entry, *asked = self._resolved(dataset, settings, fit, more)
+        key, now = self._request(entry, *asked).key, split(entry.hash)[0]
+        try:
+            history = self.bench.refreshes(entry.name)
+        except SettingsError:  # of no source
+            return None
+        grown = [one for one in history if one.dataset]
+        for later, one in itertools.pairwise(grown):
+            if one.dataset not in (now, later.dataset):
+                result: R | None = self.bench._cache.get(key.replace(now, one.dataset), self.declared.question.result)
+                if result is not None:
+                    return self._dressed(entry, result), later.started
         return None
 
     def quick(self, dataset: str, settings: S | None = None, progress: Progress = silent) -> R | None:
