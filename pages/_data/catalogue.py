@@ -27,9 +27,11 @@ from workprof.charts.home import unended_words
 from workprof.core.scope import split
 from workprof.core.words import markdown_text
 from workprof.inputs import safe_name
+from workprof.store.checks import EXACT_UP_TO_ROWS
 from workprof.store.reports import Dataset, IngestReport, lines_lost
 from workprof.workbench import JOBS, Workbench
 
+ESTIMATED = "Of so many runs quantiles, and many distinct values, are estimates."
 PREVIEW_ROWS = 100
 REJECTS_SHOWN = 1000
 LONGEST_FINDING = 1000
@@ -66,7 +68,8 @@ def preview(workbench: Workbench, dataset: Dataset) -> None:
 
 def columns(workbench: Workbench, dataset: Dataset) -> None:
     """Show the distribution of every column."""
-    st.caption("Over all rows; the small bars show the distribution between the 1st and 99th percentile.")
+    words = "Over all rows; the small bars show the distribution between the 1st and 99th percentile."
+    st.caption(words if dataset.rows <= EXACT_UP_TO_ROWS else f"{words} {ESTIMATED}")
     table = column_table(workbench.column_profiles(dataset.hash))
     tables.show(
         table,

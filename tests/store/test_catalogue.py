@@ -5,15 +5,17 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import patch
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
 from workprof.core.errors import ColumnMissing, DatasetUnknown, SettingsError
+from workprof.core.roles import IMPORT
 from workprof.store import documents
 from workprof.store.checks import ENOUGH_BINS, round_bins
 from workprof.store.frames import Drawn
-from workprof.store.reports import IngestOptions, ProfileNote
+from workprof.store.reports import FieldSource, IngestOptions, ProfileNote
 
 pytestmark = pytest.mark.slow
 
@@ -219,3 +221,29 @@ def test_threads_never_see_each_others_rows(loaded):
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(ask, range(200)))
+
+
+def test_of_many_rows_few_distinct_texts_are_counted_and_very_many_are_estimated(store, tmp_path):
+    rows, groups = 2_300_000, 1_000
+    path = tmp_path / "many.parquet"
+    duckdb.sql(
+        f"COPY (SELECT 'g' || i % {groups} AS \"group\", 'r' || i AS task_name, i % 70000 + 1.0 AS duration_s "
+        f"FROM range({rows}) t(i)) TO '{path}' (FORMAT parquet)"
+    )
+    mapping = {name: FieldSource(name, "s" * (name == "duration_s")) for name in ("group", "task_name", "duration_s")}
+    store.ingest([path], IngestOptions(name="many", format="generic", mapping=mapping))
+    profiles = {profile.column.name: profile for profile in store.column_profiles("many")}
+    assert profiles["group"].distinct == groups
+    assert profiles["task_name"].distinct == pytest.approx(rows, rel=0.1)
+    assert profiles["task_name"].distinct <= rows
+    assert profiles["duration_s"].distinct == pytest.approx(70_000, rel=0.1)
+    assert profiles["duration_s"].median == pytest.approx(35_000, rel=0.02)
+
+
+def test_a_database_that_is_read_keeps_half_a_gigabyte_of_it_in_memory(loaded):
+    with loaded._database.cursor() as cursor:
+        ((limit,),) = cursor.execute("SELECT current_setting('memory_limit')").fetchall()
+    assert limit == "512.0 MiB"
+    with loaded._database.writing(IMPORT), loaded._database.cursor() as cursor:
+        ((limit,),) = cursor.execute("SELECT current_setting('memory_limit')").fetchall()
+    assert limit == "1.0 GiB"

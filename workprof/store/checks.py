@@ -269,7 +269,9 @@ def _ended(cursor: duckdb.DuckDBPyConnection, relation: str, names: set[str]) ->
 HISTOGRAM_BINS = 24
 TOP_VALUES = 5
 EXACT_UP_TO_ROWS = 250_000
-"""Above this, quantiles come from a t-digest (DuckDB's approx_quantile)."""
+"""Above this, quantiles come from a t-digest (DuckDB's approx_quantile), distinct numbers from a HyperLogLog."""
+MOST_COUNTED = 2_000_000
+"""Of more rows than that, more distinct texts of a column are estimated, too: counting them takes a gigabyte."""
 MOSTLY_UNIQUE_SHARE = 0.5
 """A text column with more distinct values than this share of its rows has no telling top values."""
 
@@ -286,7 +288,11 @@ def column_profiles(
         return ()
     exact = entry.dataset.rows <= EXACT_UP_TO_ROWS
     items = [item for column in entry.columns for item in _items(column, exact, distinct.get(column.name))]
-    figures = one(cursor, f"SELECT {', '.join(items)} FROM {entry.relation}")
+    figures = list(one(cursor, f"SELECT {', '.join(items)} FROM {entry.relation}"))
+    for place, column in enumerate(entry.columns):
+        known, counted = distinct.get(column.name), 5 * place + 1
+        if not (exact or column.numeric) and known is None and figures[counted] <= MOST_COUNTED:
+            (figures[counted],) = one(cursor, f"SELECT count(DISTINCT {quoted(column.name)}) FROM {entry.relation}")
     per_column = [figures[at : at + 5] for at in range(0, len(figures), 5)]
     return tuple(_profile(cursor, entry, column, row) for column, row in zip(entry.columns, per_column, strict=True))
 
@@ -324,7 +330,7 @@ def round_bins(low: float, high: float) -> tuple[float, float, int]:
 
 def _items(column: Column, exact: bool, known: int | None) -> Sequence[str]:
     name = quoted(column.name)
-    distinct = f"count(DISTINCT {name})" if exact or not column.numeric else f"approx_count_distinct({name})"
+    distinct = f"count(DISTINCT {name})" if exact else f"approx_count_distinct({name})"
     distinct = distinct if known is None else str(int(known))
     if not column.numeric:
         return (f"count({name})", distinct, "NULL", "NULL", "NULL")

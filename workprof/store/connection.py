@@ -43,6 +43,8 @@ SMALLEST_SPILL_BYTES = GIB
 SMALLEST_INGEST_BYTES = GIB // 2
 MEMORY_PER_INPUT_BYTE = 0.8
 WAL_BYTES = 64 * 1024 * 1024
+READING_BYTES = GIB // 2
+"""Of the database while nothing is written, at most: more of what was read stays beside the rows that were read."""
 DAMAGED = ("Corrupt database file", "has been invalidated")
 OTHER_VERSION = "version number"
 ANOTHER_OF_OURS = "different configuration"
@@ -344,8 +346,9 @@ class Database:
     def _connect(self, *, writable: bool) -> duckdb.DuckDBPyConnection:
         settings = self._settings
         spill = max(SMALLEST_SPILL_BYTES, int(free_bytes(settings.home) * SPILL_SHARE_OF_FREE_DISK))
+        memory = settings.memory_limit_bytes if writable else min(settings.memory_limit_bytes, READING_BYTES)
         config: dict[str, str | bool | int | float | list[str]] = {
-            "memory_limit": f"{settings.memory_limit_bytes}B",
+            "memory_limit": f"{memory}B",
             "threads": str(settings.threads),
             "temp_directory": str(self.home.spill),
             "max_temp_directory_size": f"{spill}B",
