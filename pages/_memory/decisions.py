@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import streamlit as st
 
@@ -60,10 +60,25 @@ def choose(context: PageContext, settings: VerdictSettings, one: ResourceVerdict
         st.caption("Select rows to accept, decline or note them.")
 
 
+@dataclass(frozen=True)
+class _Label:
+    """The label of a row's task; equal ones let a table be made once."""
+
+    tasks: tuple[tuple[str, str], ...]  # name, label
+
+    @cached_property
+    def _labels(self) -> dict[str, str]:
+        return dict(self.tasks)
+
+    def __call__(self, row: VerdictRow) -> str | None:
+        """Return it."""
+        return self._labels.get(row.key.get(TASK, "")) or None
+
+
 def _on_page(column: Column, tasks: Mapping[str, str]) -> Column:
     """Return a column as this page has it: the decision always, a task by the last parts of its path, moving along."""
     if column.name == TASK:
-        return replace(column, value=lambda row: tasks.get(row.key.get(TASK, "")) or None, pinned=False, width="medium")
+        return replace(column, value=_Label(tuple(tasks.items())), pinned=False, width="medium")
     return replace(column, optional=False) if column is STATE else column
 
 

@@ -1,6 +1,8 @@
 """Tables of a page: every cell and header as it is written, the help of each heading, and the button that saves one."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +26,33 @@ def show(frame: pd.DataFrame | list[dict[str, Any]], declared: Sequence[Column] 
 
 def answer(table: Table, **further: Any) -> Any:
     """Show a table of an answer as `show` does."""
-    return show(table.shown(), table.seen, **further)
+    frame, config = _made_once(table)
+    return st.dataframe(frame, hide_index=True, placeholder=MISSING, column_config=config, **further)
+
+
+MOST_KEPT = 32
+"""Tables that are made once for all runs of the pages that show them, each with its rows, which are kept alive."""
+Look = tuple[pd.DataFrame, dict[str, Any]]
+_KEPT: OrderedDict[Hashable, tuple[Sequence[Any], Look]] = OrderedDict()
+_GUARD = threading.Lock()
+
+
+def _made_once(table: Table) -> Look:
+    """Return how a table looks, of before where the same rows stand under the same columns."""
+    if not 0 < len(table.rows) <= MOST_ROWS:
+        return visible_table(table.shown()), columns(table.seen)
+    key = table.columns, tuple(map(id, table.rows))
+    with _GUARD:
+        known = _KEPT.get(key)
+        if known is not None:
+            _KEPT.move_to_end(key)
+            return known[1]
+    look = visible_table(table.shown()), columns(table.seen)
+    with _GUARD:
+        _KEPT[key] = tuple(table.rows), look
+        while len(_KEPT) > MOST_KEPT:
+            _KEPT.popitem(last=False)
+    return look
 
 
 def saved(table: Table, name: str, *, key: str, alt: str, **further: Any) -> Any:

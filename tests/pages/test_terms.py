@@ -2,7 +2,9 @@
 
 import ast
 import importlib
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
@@ -10,6 +12,8 @@ import streamlit as st
 from pages._parts import tables
 from workprof.answers.help.terms import _SPOKEN, explained, glossary_of, meaning_of
 from workprof.charts.shapes import Headline
+from workprof.core.answer import Table
+from workprof.core.table import Column
 
 CHARTS, ANSWERS = (Path(__file__).parents[2] / "workprof" / room for room in ("charts", "answers"))
 PLAIN = {
@@ -92,3 +96,22 @@ def test_columns_keep_their_settings_and_get_the_meaning():
     assert "vm.pg_free/s" not in found
     assert found["duration_p95_s"]["label"] == "duration p95 (s)"
     assert given["u_score"]["help"] == "Lower is better."
+
+
+def test_a_table_is_made_once_for_the_same_rows_under_the_same_columns():
+    read = []
+    column = Column("x", lambda row: read.append(row) or row.x, "Number")
+    rows = [SimpleNamespace(x=1), SimpleNamespace(x=2)]
+    table = Table("numbers", "Numbers", (column,), rows)
+    frame, config = tables._made_once(table)
+    assert (frame["x"].tolist(), config["x"]["label"], len(read)) == ([1, 2], "Number", 2)
+    assert tables._made_once(replace(table, rows=tuple(rows)))[0] is frame
+    assert len(read) == 2
+    others = (
+        replace(table, rows=rows[::-1]),
+        replace(table, rows=[SimpleNamespace(x=1), rows[1]]),
+        replace(table, columns=(replace(column, heading="Other"),)),
+        replace(table, columns=(replace(column, value=lambda row: row.x),)),
+    )
+    assert all(tables._made_once(other)[0] is not frame for other in others)
+    assert tables._made_once(others[0])[0]["x"].tolist() == [2, 1]

@@ -32,6 +32,10 @@ def described(jobs, labels, values=None, features=FEATURES):
     return summarise(jobs, RowResults(labels, labels * 0.1, labels * 0.2), spread).cards, spread
 
 
+def shown(cards, spread, given=None):
+    return shown_names(cards, typical_names(cards, spread), given)
+
+
 def named(jobs, labels, values=None, features=FEATURES):
     return typical_names(*described(pd.DataFrame(jobs), labels, values, features))
 
@@ -60,7 +64,7 @@ def test_twice_as_long_is_long():
 
 def test_alike_in_all_they_are_parted_by_their_numbers():
     jobs = pd.DataFrame({"task_name": ["worker"] * 4 + ["ps"]})
-    names = shown_names(*described(jobs, [0, 0, 1, 1, -1]))
+    names = shown(*described(jobs, [0, 0, 1, 1, -1]))
     assert names == {-1: UNCLUSTERED, 0: "average (P0)", 1: "average (P1)"}
 
 
@@ -107,14 +111,14 @@ def test_no_name_is_too_long_and_none_stands_twice():
             "duration_s": 10 ** random.uniform(1, 5, 60)[labels],
         }
     )
-    names = shown_names(*described(jobs, labels, random.normal(size=(60, 2))[labels]))
+    names = shown(*described(jobs, labels, random.normal(size=(60, 2))[labels]))
     assert len(set(names.values())) == 60
     assert max(map(len, names.values())) <= LONGEST_NAME + len(" (P59)")
 
 
 def test_a_users_name_wins_and_a_blank_one_does_not():
     cards, spread = described(pd.DataFrame({"task_name": ["a", "a", "b", "b"]}), [0, 0, 1, 1])
-    assert shown_names(cards, spread, {0: " nightly ", 1: " "}) == {0: "nightly (P0)", 1: "b (P1)"}
+    assert shown(cards, spread, {0: " nightly ", 1: " "}) == {0: "nightly (P0)", 1: "b (P1)"}
 
 
 def test_names_are_the_same_whatever_the_order_of_the_rows():

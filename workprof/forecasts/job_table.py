@@ -31,7 +31,7 @@ class JobForecasts(Shown):
     @property
     def names(self) -> Mapping[int, str]:
         """Profile -> its name."""
-        return shown_names(self.fit.cards, self.fit.spread, {})
+        return shown_names(self.fit.cards, self.fit.typical_names)
 
 
 FIT_SHARE = 0.3

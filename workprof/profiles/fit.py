@@ -9,6 +9,7 @@ import importlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ from workprof.core.units import format_count, format_share
 from workprof.profiles.assign import Assigner, make_assigner, make_quick_assigner, settle_rim
 from workprof.profiles.features import FittedTransform, Prepared, draw_rows, prepare
 from workprof.profiles.metadata import Heatmap
+from workprof.profiles.names import typical_names
 from workprof.profiles.pairs import PairsHeld, settle
 from workprof.profiles.scores import ProfileScores, density_validity, of_all_rows, only_counted, score
 from workprof.profiles.settings import ALGORITHM_WORDS, PACKAGE, ProfileSettings, refuse_unweighed
@@ -159,6 +161,11 @@ class ProfileFit(Shown):
     sample_rows: int = 0
     """Rows that were clustered, where the others were assigned to the profiles found; 0 = all were clustered."""
     pairs: PairsHeld | None = None  # what became of the runs that were named as alike or unlike
+
+    @cached_property
+    def typical_names(self) -> dict[int, str]:
+        """What the profiles are called by their runs: label -> name."""
+        return typical_names(self.cards, self.spread)
 
     def to_hdbscan(self, jobs: Clustered) -> HDBSCAN:
         """This clustering as a fitted `hdbscan.HDBSCAN`, for `hdbscan.plots` and `hdbscan.approximate_predict`.

@@ -68,10 +68,9 @@ _NUMBERED = re.compile(r".*\(P(\d{1,6})\)|P?(\d{1,6})(?:\s.*)?", re.ASCII | re.D
 
 
 def shown_names(
-    cards: Sequence[ProfileCard], spread: FeatureSpread, given: Mapping[int, str] | None = None
+    cards: Sequence[ProfileCard], typical: Mapping[int, str], given: Mapping[int, str] | None = None
 ) -> dict[int, str]:
     """Label -> 'bert · worker (P0)', with the user's own name where there is one; 'Unclustered' for -1."""
-    typical = typical_names(cards, spread)
     own = {label: name.strip() for label, name in (given or {}).items()}
     return {
         card.profile: UNCLUSTERED

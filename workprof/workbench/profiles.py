@@ -206,7 +206,7 @@ class ProfileQuestions(DatasetQuestions):
         if fit is None:
             return ()
         given = {label: note.name for label, note in self.profile_notes(dataset, chosen).items()}
-        names = shown_names(fit.cards, fit.spread, given)
+        names = shown_names(fit.cards, fit.typical_names, given)
         return (*(names[label] for label in sorted(names) if label != OUTLIERS), UNCLUSTERED)
 
     def profile_notes(self, dataset: str, settings: ProfileSettings) -> dict[int, ProfileNote]:

@@ -19,7 +19,7 @@ from workprof.answers.profiles import (
     sizes_sentence,
 )
 from workprof.charts import shapes
-from workprof.charts.shapes import Chart, figure_of
+from workprof.charts.shapes import Chart, drawn_once, figure_of
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
 from workprof.core.words import plotly_text, shortened
 from workprof.profiles.fit import ProfileFit
@@ -33,7 +33,7 @@ ORDERS = ("std", "median", "size")
 
 def profile_names(fit: ProfileFit, notes: Mapping[int, ProfileNote] | None = None) -> dict[int, str]:
     """Return label -> 'bert · worker (P7)', 'given name (P7)' or 'Unclustered'."""
-    return shown_names(fit.cards, fit.spread, {label: note.name for label, note in (notes or {}).items()})
+    return shown_names(fit.cards, fit.typical_names, {label: note.name for label, note in (notes or {}).items()})
 
 
 def groups(fit: ProfileFit) -> NDArray[np.int64]:
@@ -149,6 +149,7 @@ LEFT, RIGHT = (0.0, 0.57), (0.71, 1.0)
 """Parts of the width that the hours and the weekdays take."""
 
 
+@drawn_once
 def arrivals(card: ProfileCard, name: str) -> Chart:
     """Return bars of starts by hour (left) and by weekday (right)."""
     return Chart(
