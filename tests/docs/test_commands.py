@@ -50,6 +50,7 @@ BOUND = {
     "finished.csv": "finished.csv",
     "big.bin": "big.bin",
     "plan.toml": "plan.toml",
+    "nodes.toml": "nodes.toml",
     "TABLE": "configurations",
     "TABLE.csv": "configurations.csv",
     "SCORES.csv": "machines.csv",
@@ -57,8 +58,9 @@ BOUND = {
 """Placeholder -> what it stands for here; a word that is neither here nor in WRITTEN fails the test."""
 
 WRITTEN = {
-    "memory.config", "sizes.csv", "job_submit.lua", "mem.conf", "mails.txt", "runs.jsonl", "box.csv", "report.html",
-    "sample.parquet", "data/sample/pai_sample.parquet", "data/sample/benchmarks.jsonl", "durations.parquet",
+    "memory.config", "sizes.csv", "job_submit.lua", "mem.conf", "mails.txt", "runs.jsonl", "fleet.jsonl", "box.csv", "report.html",
+    "sample.parquet", "data/sample/pai_sample.parquet", "data/sample/benchmarks.jsonl",
+    "durations.parquet",
 }  # fmt: skip
 """Files that commands make."""
 
@@ -67,6 +69,7 @@ SMALLER = {
     ("report",): ("--sections", "data,memory"),
     ("synth", "pai"): ("--rows", "500"),
     ("nodes", "suite"): ("--seconds-per-benchmark", "1", "--repeat", "1", "--benchmarks", "disk-ioping", "--disk", "."),
+    ("nodes", "fleet"): ("--append",),
     ("nodes", "detect"): ("--epochs", "2"),
     ("nodes", "search"): ("--seeds", "1", "--trials", "4"),
     ("record",): ("--no-perf", "--quiet", "0", "--interval", "0.2"),
@@ -90,6 +93,8 @@ def scratch(tmp_path_factory):
     mapping = {"job_name": {"from": "id"}, "duration_s": {"from": "runtime", "unit": "s"}, "user": {"from": "user"}}
     (folder / "map.json").write_text(json.dumps(mapping))
     (folder / "plan.toml").write_text('[commands]\nnothing = "true"\n')
+    suite = '[suite]\nseconds_per_benchmark = 1\nbenchmarks = ["disk-ioping"]\n'
+    (folder / "nodes.toml").write_text(f'{suite}[[nodes]]\nname = "here"\n')
     (folder / "big.bin").write_bytes(os.urandom(2_000_000))
     (folder / "data" / "sample").mkdir(parents=True)
     write(folder / "runs.jsonl", runs_of(TWO, n_runs=10))

@@ -85,6 +85,7 @@ ASKED = {
 """Name of the file -> command, asked in this order."""
 
 NOT_KEPT = {
+    "nodes fleet": "measures the nodes of a plan",
     **dict.fromkeys(("demo", "serve", "campaign agent"), "goes on until it is ended"),
     **dict.fromkeys(("record", "nodes suite", "campaign run", "campaign status"), "measures this machine"),
     **dict.fromkeys(("runs show", "runs pin", "runs unpin", "runs remove"), "names a key of this run"),

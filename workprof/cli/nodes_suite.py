@@ -4,6 +4,7 @@ import json
 import signal
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -30,6 +31,7 @@ from workprof.nodes.suite import (
 from workprof.store.outputs import append, checked_output
 
 INTERRUPTED = 130
+FLEET = "Run the benchmark tools on several nodes: by ssh, as Kubernetes Jobs, or here."
 ON_DISK = Path("/var/tmp")  # noqa: S108  a folder of our own inside it; unlike /tmp it is seldom in memory
 
 
@@ -50,6 +52,43 @@ def register(app: typer.Typer) -> None:
     )
     parameters = [one for one in options(SUITE) if one.name != WITH]
     add_command(app, "suite", SUITE.title, _suite, [*parameters, *own])
+    file = Annotated[Path, typer.Argument(metavar="PLAN", help="Nodes, server and suite: a TOML file.")]
+    rest = [one for one in own if one.name != "disk"]
+    add_command(app, "fleet", FLEET, _fleet, [parameter("plan", file), *rest])
+
+
+def _fleet(plan: Path, output: Path | None, *, append: bool, dry_run: bool, as_json: bool) -> None:
+    from workprof.nodes.fleet import Outcome, planned, read_fleet, run_fleet, schedule  # noqa: PLC0415  quick `--help`
+
+    fleet, outcome, tally = read_fleet(plan), Outcome(), _Tally()
+    rounds = schedule(fleet)
+    result: dict[str, Any] = {"file": str(output) if output else None, "rounds": len(rounds)}
+    if dry_run:
+        rows = planned(fleet, rounds)
+        emit(result | {"plan": rows}, as_json, lambda: _rounds_text(rows))
+        return
+    file, n_planned = _checked_output(output, append), sum(map(len, rounds))
+    _write(run_fleet(fleet, outcome, warn), tally, file, n_planned)
+    result |= {"planned": n_planned, "rows": tally.rows, "failed": tally.failed, "interrupted": tally.interrupted}
+    result |= {"left_out": outcome.left_out, "drained": outcome.drained}
+    emit(result, as_json, lambda: _fleet_text(result))
+    if tally.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if outcome.left_out:
+        raise typer.Exit(1)
+
+
+def _rounds_text(rows: list[dict[str, Any]]) -> str:
+    shown = [{name: one[name] for name in ("round", "node", "benchmark", "command")} for one in rows]
+    jobs = [one["job"] for one in rows if "job" in one][:1]
+    return "\n".join([table(shown), *(f"\nThe first Job:\n\n{one}" for one in jobs)])
+
+
+def _fleet_text(result: dict[str, Any]) -> str:
+    out = [f"{name}: {why}" for name, why in result["left_out"].items()]
+    stopped = "stopped: " if result["interrupted"] else ""
+    told = f"{stopped}{result['rows']} of {result['planned']} runs in {result['file']}, {result['failed']} failed"
+    return "\n".join([f"{told}; next: workprof ingest {result['file']}", *out])
 
 
 def _suite(*, output: Path | None, append: bool, disk: Path | None, dry_run: bool, as_json: bool, **given: Any) -> None:
@@ -170,18 +209,22 @@ def _measure(plan: SuitePlan, settings: SuiteSettings, target: _Target, as_json:
 def _written(plan: SuitePlan, settings: SuiteSettings, target: _Target) -> _Tally:
     """Write each run as it ends and return what was written; an interruption keeps what is there."""
     tally = _Tally()
-    lines = run_suite(plan, settings, target.disk)
+    _write(run_suite(plan, settings, target.disk), tally, target.file, plan.within_budget)
+    return tally
+
+
+def _write(lines: Iterator[RunLine], tally: _Tally, file: Path, n_planned: int) -> None:
+    """Write and count each run as it ends; an interruption keeps what is there."""
     for how in (signal.SIGINT, signal.SIGTERM):  # a shell's background job starts with SIGINT ignored
         signal.signal(how, _interrupt_once)
     try:
         for line in lines:
             text = json.dumps(line.to_json(), allow_nan=False) + "\n"
-            append(target.file, text, note="the runs before this one are in it")
+            append(file, text, note="the runs before this one are in it")
             tally.count(line)
-            _report_run(line, tally, plan)
+            _report_run(line, tally, n_planned)
     except KeyboardInterrupt:
         tally.interrupted = True
-    return tally
 
 
 def _interrupt_once(number: int, _: FrameType | None) -> None:
@@ -191,10 +234,10 @@ def _interrupt_once(number: int, _: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _report_run(line: RunLine, tally: _Tally, plan: SuitePlan) -> None:
+def _report_run(line: RunLine, tally: _Tally, n_planned: int) -> None:
     how = "" if line.rc == 0 else f", status {line.rc}: {line.stderr.strip()[:100]}"
     beside = " under stress" if line.stressed else ""
-    warn(f"{tally.rows}/{plan.within_budget} {line.benchmark}{beside} {line.finished - line.started:.1f} s{how}")
+    warn(f"{tally.rows}/{n_planned} {line.benchmark}{beside} {line.finished - line.started:.1f} s{how}")
 
 
 def _text(result: dict[str, Any]) -> str:
