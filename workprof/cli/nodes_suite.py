@@ -71,7 +71,7 @@ def _fleet(plan: Path, output: Path | None, *, append: bool, dry_run: bool, as_j
     _write(run_fleet(fleet, outcome, warn), tally, file, n_planned)
     result |= {"planned": n_planned, "rows": tally.rows, "failed": tally.failed, "interrupted": tally.interrupted}
     result |= {"left_out": outcome.left_out, "drained": outcome.drained}
-    emit(result, as_json, lambda: _fleet_text(result))
+    emit(result, as_json, lambda: _text(result))
     if tally.interrupted:
         raise typer.Exit(INTERRUPTED)
     if outcome.left_out:
@@ -82,13 +82,6 @@ def _rounds_text(rows: list[dict[str, Any]]) -> str:
     shown = [{name: one[name] for name in ("round", "node", "benchmark", "command")} for one in rows]
     jobs = [one["job"] for one in rows if "job" in one][:1]
     return "\n".join([table(shown), *(f"\nThe first Job:\n\n{one}" for one in jobs)])
-
-
-def _fleet_text(result: dict[str, Any]) -> str:
-    out = [f"{name}: {why}" for name, why in result["left_out"].items()]
-    stopped = "stopped: " if result["interrupted"] else ""
-    told = f"{stopped}{result['rows']} of {result['planned']} runs in {result['file']}, {result['failed']} failed"
-    return "\n".join([f"{told}; next: workprof ingest {result['file']}", *out])
 
 
 def _suite(*, output: Path | None, append: bool, disk: Path | None, dry_run: bool, as_json: bool, **given: Any) -> None:
@@ -242,7 +235,9 @@ def _report_run(line: RunLine, tally: _Tally, n_planned: int) -> None:
 
 def _text(result: dict[str, Any]) -> str:
     stopped = "stopped: " if result["interrupted"] else ""
-    return (
-        f"{stopped}{result['rows']} of {result['planned']} runs of {result['node']} in {result['file']}, "
+    whose = f" of {result['node']}" if "node" in result else ""
+    told = (
+        f"{stopped}{result['rows']} of {result['planned']} runs{whose} in {result['file']}, "
         f"{result['failed']} failed; next: workprof ingest {result['file']}"
     )
+    return "\n".join([told, *(f"{name}: {why}" for name, why in result.get("left_out", {}).items())])
