@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.pages import whole_home
 from workprof.forecasts.questions import EVALUATE_ESTIMATES
+from workprof.nodes.questions import HISTORY
 from workprof.phases.questions import EVALUATE
 
 NOT_IN_THE_ADDRESS = {
@@ -139,8 +140,9 @@ def views():
     yield View("memory", "Bins", {"memory_edges": "10, 60"})
     yield View("memory", "Compare", KEPT_MODELS | {"memory_compare": "Models"}, ("memory_*",))
     yield View("memory", "Compare", KEPT_REPLAY, ("memory_policies", "memory_[!p]*", "memory_p[!i]*"))
-    for tab in ("Groups", "Over time", "Transfer", "Scenarios"):
+    for tab in ("Groups", "Transfer", "Scenarios"):
         yield View("nodes", tab)
+    yield View("nodes", "Over time", {}, keys(HISTORY))
     yield View("nodes", "Ranking", {"nodes_prices": "calm=0.5"}, ("nodes_score", "nodes_exclude"))
     yield View("nodes", "Ranking", {"nodes_profile": "0"}, ("nodes_score", "nodes_exclude"))
     yield View(
