@@ -261,6 +261,7 @@ NAVIGATION = (
     ("Profiles with pairs", "profiles.md"),
     ("Demand", "demand.md"),
     ("Shapes of runs", "shapes.md"),
+    ("Parts of runs", "recognition.md"),
     ("Campaigns", "campaigns.md"),
     ("Sources", "sources.md"),
     ("What changed", "telling.md"),

@@ -8,6 +8,7 @@ from pages._parts import figures, forms, long_question, tables
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import PageContext, source_of
+from pages._phases.methods import early
 from workprof.answers.recognition import (
     NOT_THE_PAPER,
     TABLE_THREE,
@@ -36,6 +37,7 @@ def evaluation(context: PageContext) -> None:
         shared = context.shared | {"train_hash": train}
         main, title = ("splits", "open_splits"), "More settings of the evaluation"
         settings = forms.settings(context.visit, context.dataset, EVALUATE, main, shared, rest_of=title)
+    figures.fold("How soon", "phases_early", early, context)
     compute = context.workbench.evaluate_phases
     with first:
         result = long_question.result(

@@ -10,7 +10,7 @@ from pages._parts import figures, long_question, tables, tabs
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import EDITS, RUN, TAB, PageContext, edits_of, fresh, measure, source_of
-from pages._phases.methods import shapes, typical
+from pages._phases.methods import course, shapes, typical
 from pages._phases.timeline import LONG_RUN
 from workprof.answers.recognition import match_figures, match_sentence, match_table, threshold_note, threshold_table
 from workprof.charts.phases.evaluation import distance_matrix
@@ -58,6 +58,7 @@ def match(context: PageContext) -> None:
             chart = overlay_chart(_aligned(context, picked, train), context.counters[:MOST_OVERLAID])
             figures.show(chart, key="phases_overlay", sentence=False)
     _match(context, result, known)
+    figures.fold("While it ran", "phases_course", course, context, train, edits)
     if picked:
         figures.fold("Alignment", "phases_alignment", _alignment, context, picked, lines[picked].offset, train)
         _entry(context, picked, train)

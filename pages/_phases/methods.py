@@ -1,16 +1,18 @@
-"""Change points of one run by every method, and the typical run of each workload."""
+"""What takes long and stands in folds: change points by every method, typical runs and shapes, parts of runs."""
 
 import streamlit as st
 
 from pages._parts import figures, forms, long_question, tables
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import PageContext
+from workprof.answers.partial import course_answer, early_answer
 from workprof.answers.phase_methods import methods_answer, typical_answer
 from workprof.answers.shapes import NOT_YET, shapes_answer
 from workprof.charts.phases.methods import methods_chart, shapes_chart, typical_chart
+from workprof.charts.phases.partial import course_chart, early_chart
 from workprof.core.words import markdown_text
 from workprof.phases.library import LibraryEdits
-from workprof.phases.questions import METHODS, SHAPES, TYPICAL
+from workprof.phases.questions import COURSE, EARLY, METHODS, SHAPES, TYPICAL
 
 
 def methods(context: PageContext) -> None:
@@ -73,3 +75,43 @@ def typical(context: PageContext, source: str, edits: LibraryEdits) -> None:
     figures.show(typical_chart(result), key="phases_typical_chart")
     (table,) = typical_answer(result).tables
     tables.saved(table, "phases-typical", key="phases_typical_table", alt="Typical runs by workload")
+
+
+def course(context: PageContext, train: str, edits: LibraryEdits) -> None:
+    """Show what the run is taken for as it goes on."""
+    name = context.line.name
+    given = context.shared | {"unknown": name, "train_hash": train, "edits.labels": edits.labels}
+    question = LongQuestion(
+        name="phases_start_course",
+        settings=forms.settings(context.visit, context.dataset, COURSE, ("every",), given),
+        compute=context.workbench.run_course,
+        button="Follow the run",
+        before=lambda: f"What {markdown_text(name)} is taken for as it goes on is not computed yet.",
+        what="Laying the run over known ones",
+    )
+    result = long_question.result(context.visit, context.dataset, question)
+    if result is None:
+        return
+    figures.show(course_chart(result), key="phases_course_chart")
+    (table,) = course_answer(result).tables
+    tables.saved(table, "phases-course", key="phases_course_table", alt="What the run is taken for, by time")
+
+
+def early(context: PageContext) -> None:
+    """Show how soon runs are recognised, and by which counters."""
+    question = LongQuestion(
+        name="phases_start_early",
+        settings=forms.settings(context.visit, context.dataset, EARLY, ("every", "excluded"), context.shared),
+        compute=context.workbench.early_recognition,
+        button="Measure how soon",
+        before=lambda: "How soon runs are recognised is not measured with these settings yet.",
+        what="Holding runs back",
+    )
+    result = long_question.result(context.visit, context.dataset, question)
+    if result is None:
+        return
+    figures.show(early_chart(result), key="phases_early_chart")
+    told = early_answer(result)
+    for table in told.tables:
+        tables.saved(table, f"phases-early-{table.name}", key=f"phases_early_{table.name}", alt=table.title)
+    st.caption(markdown_text(told.notes[0], 400))

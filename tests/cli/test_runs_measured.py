@@ -20,12 +20,14 @@ from workprof.nodes.history import HistorySettings
 from workprof.nodes.questions import DETECT
 from workprof.nodes.selection import RankSettings
 from workprof.phases.changepoints import ChangePointSettings
+from workprof.phases.early import EarlySettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.fingerprints import FingerprintSettings
 from workprof.phases.library import LibraryEdits, LibrarySettings, LibraryViewSettings, RunLabel, faithful_library
 from workprof.phases.live import LiveSettings
 from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
 from workprof.phases.methods import MethodsSettings
+from workprof.phases.partial import CourseSettings
 from workprof.phases.questions import DETECT as DETECT_PHASES, EVALUATE, KNOWN_MATCH, MATCH
 from workprof.phases.shapes import ShapesSettings
 from workprof.phases.timeline import AlignmentSettings, DetectSettings, OwnBoundaries, TimelineSettings
@@ -65,6 +67,8 @@ PHASES = {
     ),
     "phases.methods": lambda bench, ds: bench.phase_methods(ds, MethodsSettings(RUN, margin=3)),
     "phases.shapes": lambda bench, ds: bench.run_shapes(ds, ShapesSettings("density", 3, 12, 0.5, 2, 12, EDITS)),
+    "phases.course": lambda bench, ds: bench.run_course(ds, CourseSettings(RUN, 7.0, EDITS)),
+    "phases.early": lambda bench, ds: bench.early_recognition(ds, EarlySettings(12.0, excluded=False)),
     "phases.typical": lambda bench, ds: bench.typical_runs(ds, TypicalSettings(EDITS, 2, 12, 0.5)),
     "phases.known_match": lambda bench, ds: bench.known_match(ds, KnownMatchSettings(RUN, EDITS, library=FAITHFUL)),
     "phases.library": lambda bench, ds: bench.wait(

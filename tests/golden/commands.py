@@ -74,6 +74,8 @@ ASKED = {
     "phases-typical": "phases typical counters --points 40",
     "phases-shapes": "phases shapes counters --points 30 --shown 2",
     "phases-library": "phases library counters",
+    "phases-course": "phases course counters --unknown compress/1 --every 10",
+    "phases-early": "phases early counters --every 15",
     "phases-align": "phases align counters --first compress/1 --second compress/2",
     "phases-match": "phases match counters --unknown compress/1",
     "phases-evaluate": "phases evaluate counters --splits 1 --open-splits 0",

@@ -22,11 +22,13 @@ from workprof.charts.phases.fingerprints import EVERY
 from workprof.core.question import address_of
 from workprof.core.settings import from_environment
 from workprof.phases.changepoints import ChangePointSettings
+from workprof.phases.early import EarlySettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.fingerprints import FingerprintSettings
 from workprof.phases.library import LibraryEdits, LibrarySettings, LibraryViewSettings, RunLabel, faithful_library
 from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
 from workprof.phases.methods import MethodsSettings
+from workprof.phases.partial import CourseSettings
 from workprof.phases.questions import TIMELINE
 from workprof.phases.similarity import MatchSettings
 from workprof.phases.timeline import DetectSettings, OwnBoundaries, TimelineSettings
@@ -465,3 +467,16 @@ def test_the_typical_runs_stand_with_the_library(page, runs, house):
     test = page("Library", phases_typical="true", phases_shapes="true", **PUBLISHED)
     assert not problems(test)
     assert "typical-runs" in names(test)
+
+
+def test_parts_of_runs_stand_with_the_match_and_the_evaluation(page, runs, house):
+    library = faithful_library()
+    house().workbench.run_course(runs, CourseSettings(RUN, library=library))
+    house().workbench.early_recognition(runs, EarlySettings(library=library))
+    house().workbench.match_run(runs, MatchRunSettings(RUN, library))
+    test = page("Match", phases_course="true", phases_run=RUN, **PUBLISHED)
+    assert not problems(test)
+    assert "phases-course" in names(test)
+    test = page("Evaluation", phases_early="true", phases_run=RUN, **PUBLISHED)
+    assert not problems(test)
+    assert "phases-early" in names(test)

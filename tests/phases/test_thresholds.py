@@ -125,7 +125,13 @@ def test_known_runs_tell_how_new_ones_score_that_meet_one_run_more():
     )
     labels = np.unique(np.array(runs.workloads)[known], return_inverse=True)[1]
     prints = [stretches_of(one) for one in fingerprints.prints]
-    limits = limits_of(prints, labels, 0)
+    limits = limits_of(
+        labels,
+        0,
+        lambda out, rest: fit_phase_model([prints[i] for i in rest], labels[rest], 0).unlikeness(
+            [prints[i] for i in out]
+        ),
+    )
     everything = np.arange(len(labels))
     alone = []
     for run in everything:

@@ -149,6 +149,8 @@ GUESSES = {
     "nodes.detect": (8.0, 50.0),
     "nodes.history": (0.5, 1.0),
     "nodes.rank": (0.5, 1.0),
+    "phases.course": (3.0, 4.0),
+    "phases.early": (60.0, 60.0),
     "phases.evaluate": (50.0, 20.0),
     "phases.library": (1.5, 1.0),
     "phases.live_library": (5.0, 5.0),

@@ -31,6 +31,8 @@ TOLD: Mapping[str, Tells] = {
     "phases.align": _late("phases", "aligned_answer"),
     "phases.match": _late("recognition", "match_answer"),
     "phases.known_match": _late("recognition", "match_answer"),
+    "phases.course": _late("partial", "course_answer"),
+    "phases.early": _late("partial", "early_answer"),
     "phases.evaluate": _late("recognition", "evaluation_answer"),
     "nodes.rank": _late("nodes", "rank_answer"),
     "nodes.groups": _late("node_groups", "groups_answer"),

@@ -15,6 +15,7 @@ from workprof.answers.estimates import ErrorView
 from workprof.answers.forecasts import Naming, predicted_sentence
 from workprof.answers.membership import membership_answer
 from workprof.answers.nodes import rank_answer
+from workprof.answers.partial import course_answer, early_answer
 from workprof.answers.phase_methods import methods_answer, typical_answer
 from workprof.answers.phases import changes_sentence, phase_table
 from workprof.answers.profiles import fit_answer
@@ -46,6 +47,7 @@ from workprof.charts.phases.evaluation import distance_matrix, known_bars
 from workprof.charts.phases.fingerprints import overlay_chart
 from workprof.charts.phases.matches import match_chart
 from workprof.charts.phases.methods import methods_chart, shapes_chart, typical_chart
+from workprof.charts.phases.partial import course_chart, early_chart
 from workprof.charts.phases.timeline import most_moving, timeline_chart
 from workprof.charts.profiles.jobs import profile_map
 from workprof.charts.profiles.membership import hdbscan_tree, runs_frame
@@ -84,10 +86,12 @@ from workprof.nodes.ranking import Ranking
 from workprof.nodes.search import Search
 from workprof.nodes.transfer import Transfer
 from workprof.phases import questions as of_phases
+from workprof.phases.early import Early
 from workprof.phases.evaluation import Evaluation
 from workprof.phases.library import LibraryView
 from workprof.phases.matching import Match
 from workprof.phases.methods import Methods
+from workprof.phases.partial import Course
 from workprof.phases.series import SeriesChanges
 from workprof.phases.shapes import Shapes
 from workprof.phases.timeline import AlignedRuns, Timeline
@@ -259,6 +263,8 @@ VIEWS: dict[type, View] = {
     SeriesChanges: View(_changes_table, _changes_chart),
     Methods: answered(methods_answer, methods_chart),
     TypicalRuns: answered(typical_answer, typical_chart),
+    Course: answered(course_answer, course_chart),
+    Early: answered(early_answer, early_chart),
     Shapes: answered(shapes_answer, shapes_chart),
     Timeline: View(
         lambda result: phase_table(result).frame(), lambda result: timeline_chart(result, most_moving(result))

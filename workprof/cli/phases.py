@@ -64,8 +64,9 @@ def _counters(workbench: Any, dataset: str, text: str | None) -> str | None:
 
 
 add(app, answered(questions.RUNS))
-for _question in (questions.DETECT, questions.TIMELINE, questions.ALIGN, questions.EVALUATE):
+for _question in (questions.DETECT, questions.TIMELINE, questions.ALIGN, questions.EVALUATE, questions.EARLY):
     add(app, answered(_question, complete=_completed))
+add(app, answered(questions.COURSE, more=(EDITED,), complete=_completed))
 add(app, answered(questions.LIBRARY, more=(EDITED,), complete=_completed))
 add(
     app,

@@ -7,7 +7,7 @@ run add their log odds, at a lower weight.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +51,7 @@ class PhaseModel:
         The distance is the mean over a run of the log of the squared Mahalanobis distance, per statistic, to the
         nearest stretch of the workload at about that time. Counters that a run lacks are left out of it.
         """
-        whole = _whitener(self.covariance)
+        whole = whitener_of(self.covariance)
         distances = np.array([self._distances(run, whole) for run in runs])
         result: Floats = DISTANCE_WEIGHT * distances + _against(
             self.trees.predict_proba(np.array([run.digest for run in runs]))
@@ -60,8 +60,10 @@ class PhaseModel:
 
     def _distances(self, run: Stretches, whole: Floats) -> Floats:
         there = run.there
-        whitener = whole if there.all() else _whitener(self.covariance[np.ix_(there, there)])
-        squares = _squares(run.states[:, there] @ whitener, self.known.states[:, there] @ whitener) / there.sum()
+        whitener = whole if there.all() else whitener_of(self.covariance[np.ix_(there, there)])
+        squares = (
+            squared_distances(run.states[:, there] @ whitener, self.known.states[:, there] @ whitener) / there.sum()
+        )
         squares[~_at_the_same_time(run, self.known)] = np.inf
         nearest = np.minimum.reduceat(squares, self.firsts, axis=1)
         lengths = run.ends - run.starts
@@ -109,22 +111,31 @@ def _covariance_of_matched(runs: Sequence[Stretches], labels: Ints, known: Stret
     The nearest by the covariance about the means of the workloads, at about the same time.
     """
     seconds = known.ends - known.starts
-    rests = np.empty_like(known.states)
-    for label in np.unique(labels):
-        own = by_stretch == label
-        rests[own] = known.states[own] - np.average(known.states[own], axis=0, weights=seconds[own])
-    floor = FLOOR_SHARE * known.states.var(axis=0) + 1e-9
-    whitener = _whitener(_shrunk(np.repeat(rests, seconds, axis=0), floor))
+    whitener = whitener_of(about_means(known.states, by_stretch, seconds))
     differences = []
     for i, run in enumerate(runs):
         others = [one for j, one in enumerate(runs) if labels[j] == labels[i] and j != i]
         if others:
             other = together(others)
-            squares = _squares(run.states @ whitener, other.states @ whitener)
+            squares = squared_distances(run.states @ whitener, other.states @ whitener)
             squares[~_at_the_same_time(run, other)] = np.inf
             result = run.states - other.states[squares.argmin(axis=1)]
             differences.append(np.repeat(result, run.ends - run.starts, axis=0))
-    return _shrunk(np.concatenate(differences), floor)
+    return _shrunk(np.concatenate(differences), _floor(known.states))
+
+
+def about_means(states: Floats, labels: Ints, seconds: Ints) -> Floats:
+    """The covariance, shrunk, of states (n, d) that last so long about the mean of those with the same label."""
+    rests = np.empty_like(states)
+    for label in np.unique(labels):
+        own = labels == label
+        rests[own] = states[own] - np.average(states[own], axis=0, weights=seconds[own])
+    return _shrunk(np.repeat(rests, seconds, axis=0), _floor(states))
+
+
+def _floor(states: Floats) -> Floats:
+    result: Floats = FLOOR_SHARE * states.var(axis=0) + 1e-9
+    return result
 
 
 def _shrunk(rests: Floats, floor: Floats) -> Floats:
@@ -145,12 +156,13 @@ def _at_the_same_time(run: Stretches, known: Stretches) -> Bools:
     return result
 
 
-def _squares(a: Floats, b: Floats) -> Floats:
+def squared_distances(a: Floats, b: Floats) -> Floats:
+    """(n, m) between rows."""
     result: Floats = np.maximum((a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T, 0.0)
     return result
 
 
-def _whitener(covariance: Floats) -> Floats:
+def whitener_of(covariance: Floats) -> Floats:
     """What makes Euclidean distances Mahalanobis distances: the inverse of a root of the covariance."""
     values, vectors = np.linalg.eigh(covariance)
     result: Floats = vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))
@@ -225,15 +237,24 @@ def fit_detector(
     names = sorted(set(workloads))
     labels = np.array([names.index(name) for name in workloads], dtype=np.int64)
     model = fit_phase_model(runs, labels, settings.seed)
-    limits, match = limits_of(runs, labels, settings.seed, progress), settings.match
+
+    def unlikeness(out: Ints, rest: Ints) -> Floats:
+        return fit_phase_model([runs[i] for i in rest], labels[rest], settings.seed).unlikeness([runs[i] for i in out])
+
+    limits, match = limits_of(labels, settings.seed, unlikeness, progress), settings.match
     if limits is None:
         return Detector(tuple(names), model, None, float("inf"), float("nan"))
     limit = limits.limit_for(match.false_rejects) if match.c is None else limits.limit_at(match.c)
     return Detector(tuple(names), model, limits, limit, limits.c_of(limit))
 
 
-def limits_of(runs: Sequence[Stretches], labels: Ints, seed: int, progress: Progress = silent) -> Limits | None:
-    """The scores of known runs against libraries that lack them; None where no workload has three runs."""
+def limits_of(
+    labels: Ints, seed: int, unlikeness: Callable[[Ints, Ints], Floats], progress: Progress = silent
+) -> Limits | None:
+    """The scores of known runs against libraries that lack them; None where no workload has three runs.
+
+    `unlikeness` of some runs to what others teach is (n_runs, n_workloads), both told by their places in `labels`.
+    """
     counts = np.bincount(labels)
     if counts.max() < FEWEST_FOR_THRESHOLD:
         return None
@@ -249,7 +270,7 @@ def limits_of(runs: Sequence[Stretches], labels: Ints, seed: int, progress: Prog
         nonlocal fits
         fits += 1
         progress((fits - 1) / (2 * len(one_out)), f"known runs against the others: {fits} of {2 * len(one_out)}")
-        return fit_phase_model([runs[i] for i in rest], labels[rest], seed).unlikeness([runs[i] for i in out])
+        return unlikeness(out, rest)
 
     for out in one_out:
         rest = np.setdiff1d(everything, out)

@@ -299,3 +299,37 @@ def warping_path(first: Floats, second: Floats) -> tuple[Ints, float]:
         k -= 1
         path[k] = i - 1, j - 1
     return path[k:].copy(), float(total[n, m])
+
+
+@compiled
+def least_costs(distances: Floats, edges: Ints, firsts: Ints, lengths: Ints) -> tuple[Floats, Ints]:
+    """What parts of one series cost at the best place in each of several known ones, and these places.
+
+    The part [firsts[i], firsts[i] + lengths[i]) costs the mean distance of samples that lie over each
+    other. A known series that is shorter is laid over the part instead: its place is then 0 or below.
+
+    Args:
+        distances: (w, N) of every sample of the series to those of all known ones, one after another.
+        edges: (n_known + 1,) where each known series begins in N, and the end.
+        firsts, lengths: (n_parts,) in samples.
+
+    Returns (n_parts, n_known) costs and first samples in the known series.
+    """
+    n_known, n_parts, rows = len(edges) - 1, len(firsts), len(distances)
+    costs = np.full((n_parts, n_known), np.inf)
+    places = np.zeros((n_parts, n_known), np.int64)
+    for known in range(n_known):
+        begin, whole = edges[known], edges[known + 1] - edges[known]
+        sums = np.zeros((rows + 1, whole + 1))  # along diagonals, from the first sample of either
+        for i in range(rows):
+            for j in range(whole):
+                sums[i + 1, j + 1] = sums[i, j] + distances[i, begin + j]
+        for part in range(n_parts):
+            first, length = firsts[part], lengths[part]
+            overlap = min(length, whole)
+            for shift in range(overlap - length, whole - overlap + 1):  # below 0: samples of the part before the other
+                i, j = first + max(0, -shift), max(0, shift)
+                cost = (sums[i + overlap, j + overlap] - sums[i, j]) / overlap
+                if cost < costs[part, known]:
+                    costs[part, known], places[part, known] = cost, shift
+    return costs, places

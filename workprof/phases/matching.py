@@ -205,14 +205,15 @@ def match_known(frames: Mapping[str, pd.DataFrame], settings: KnownMatchSettings
     if train is None:
         runs = runs_of(samples, settings.library.counters)
         unknown = runs.runs[find_run(runs, settings.unknown)]
-        train = _rows_without(samples, unknown.workload, unknown.run)
+        train = rows_without(samples, unknown.workload, unknown.run)
     known = relabelled(train, settings.edits)
     return match_run(
         {"samples": samples, "train": known}, MatchRunSettings(settings.unknown, settings.library), progress
     )
 
 
-def _rows_without(samples: pd.DataFrame, workload: str, run: str) -> pd.DataFrame:
+def rows_without(samples: pd.DataFrame, workload: str, run: str) -> pd.DataFrame:
+    """The samples of all other runs; raises NotEnoughData where there is none."""
     labels, names = texts_of(samples, "workload"), texts_of(samples, "run")
     others = np.array([key != (workload, run) for key in zip(labels, names, strict=True)])
     if not others.any():

@@ -3,11 +3,13 @@
 from typing import Any
 
 from workprof.core.question import Question
+from workprof.phases.early import Early, EarlySettings
 from workprof.phases.evaluation import Evaluation, EvaluationSettings
 from workprof.phases.library import Library, LibrarySettings, LibraryView, LibraryViewSettings, faithful_library
 from workprof.phases.live import LiveLibrary, LiveSettings
 from workprof.phases.matching import KnownMatchSettings, Match, MatchRunSettings
 from workprof.phases.methods import Methods, MethodsSettings
+from workprof.phases.partial import Course, CourseSettings
 from workprof.phases.runs import RunList, RunListSettings
 from workprof.phases.shapes import Shapes, ShapesSettings
 from workprof.phases.timeline import AlignedRuns, AlignmentSettings, DetectSettings, Phases, Timeline, TimelineSettings
@@ -141,6 +143,17 @@ KNOWN_MATCH = Question(
     command=MATCH.words,
     published=lambda: KnownMatchSettings("", library=faithful_library()),
 )
+COURSE = Question(
+    "phases.course",
+    "Tell which workload a run is after 5, 10, 15 s and so on, from any part of it.",
+    CourseSettings,
+    Course,
+    "workprof.phases.partial:course",
+    finds="course of a run",
+    page=PAGE,
+    tab="Match",
+    method="run_course",
+)
 ALIGN = Question(
     "phases.align",
     "Lay two runs over each other: which second of one goes with which second of the other.",
@@ -168,6 +181,17 @@ EVALUATE = Question(
     method="evaluate_phases",
     published=lambda: EvaluationSettings(faithful_library()),
 )
+EARLY = Question(
+    "phases.early",
+    "Measure how soon runs are recognised: after 5, 10, 15 s, from which counters, in a part at any offset.",
+    EarlySettings,
+    Early,
+    "workprof.phases.early:early",
+    finds="how soon runs are recognised",
+    page=PAGE,
+    tab="Evaluation",
+    method="early_recognition",
+)
 LIVE = Question(
     "phases.live_library",
     "Learn what a recording in progress is followed with.",
@@ -184,5 +208,21 @@ LIVE = Question(
 )
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (
-    *(RUNS, DETECT, TIMELINE, METHODS, TYPICAL, SHAPES, LEARN, LIBRARY, MATCH, KNOWN_MATCH, ALIGN, EVALUATE, LIVE),
+    *(
+        RUNS,
+        DETECT,
+        TIMELINE,
+        METHODS,
+        TYPICAL,
+        SHAPES,
+        LEARN,
+        LIBRARY,
+        MATCH,
+        KNOWN_MATCH,
+        COURSE,
+        ALIGN,
+        EVALUATE,
+        EARLY,
+        LIVE,
+    ),
 )

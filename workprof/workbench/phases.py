@@ -66,8 +66,10 @@ class PhaseQuestions(DatasetQuestions):
     library_view = ask(questions.LIBRARY, frames=_samples)
     match_run = ask(questions.MATCH, frames=_samples)
     known_match = ask(questions.KNOWN_MATCH, resolve=_with_train, frames=_samples)
+    run_course = ask(questions.COURSE, resolve=_with_train, frames=_samples)
     aligned_runs = ask(questions.ALIGN, resolve=_with_train, frames=_samples)
     evaluate_phases = ask(questions.EVALUATE, resolve=_with_train, frames=_samples)
+    early_recognition = ask(questions.EARLY, frames=_samples)
     live_library = ask(questions.LIVE, frames=_samples)
 
     def replayed_run(self, dataset: str, line: RunLine, known: LiveLibrary) -> LiveView:
