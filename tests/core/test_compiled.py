@@ -8,7 +8,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from workprof.core.compiled import KernelFile, compiled
+from workprof.core.compiled import KernelFile, compiled, compiled_within
 
 KERNELS = """
 import sys
@@ -87,6 +87,21 @@ def test_the_cache_is_ours():
 
     assert isinstance(tripled._cache._cache_file, KernelFile)
     assert tripled(np.int64(2)) == 6
+
+
+def test_a_kernel_of_kernels_has_no_way_in_from_python():
+    @compiled_within
+    def tripled(value):
+        return 3 * value
+
+    @compiled
+    def six_times(value):
+        return 2 * tripled(value)
+
+    assert six_times(2.0) == 12.0
+    inner, outer = (next(iter(one.overloads.values())) for one in (tripled, six_times))
+    names = [one.fndesc.llvm_cpython_wrapper_name in one.library.get_llvm_str() for one in (inner, outer)]
+    assert names == [False, True]
 
 
 OF_A_RECORD = """

@@ -70,6 +70,11 @@ def compiled(kernel: Kernel) -> Kernel:
     return _compile(kernel, fastmath=False)
 
 
+def compiled_within(kernel: Kernel) -> Kernel:
+    """The same for a kernel that only other kernels call: without a way in from Python, a sixth less is compiled."""
+    return _compile(kernel, fastmath=False, no_cpython_wrapper=True)
+
+
 def compiled_fast(kernel: Kernel) -> Kernel:
     """The kernel compiled with leave to reorder sums, so that they use the vector unit; for finite inputs."""
     return _compile(kernel, fastmath=True)
@@ -116,18 +121,20 @@ def share_out(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _compile(kernel: Kernel, *, fastmath: bool) -> Kernel:
+def _compile(kernel: Kernel, *, fastmath: bool, no_cpython_wrapper: bool = False) -> Kernel:
+    options: dict[str, Any] = {"nogil": True, "fastmath": fastmath, "error_model": "numpy", "no_cfunc_wrapper": True}
+    options["no_cpython_wrapper"] = no_cpython_wrapper
     try:
-        compiled: Any = njit(cache=True, nogil=True, fastmath=fastmath, error_model="numpy")(kernel)
+        compiled: Any = njit(cache=True, **options)(kernel)
         if hasattr(compiled, "_cache"):  # not where NUMBA_DISABLE_JIT leaves the function as it is
             compiled._cache._cache_file.__class__ = KernelFile  # no public name for it
     except RuntimeError:  # neither the package's folder nor the user's cache can be written: compile in each process
-        compiled = njit(cache=False, nogil=True, fastmath=fastmath, error_model="numpy")(kernel)
+        compiled = njit(cache=False, **options)(kernel)
     result: Kernel = compiled
     return result
 
 
-@compiled
+@compiled_within
 def sort_pairs(values: Any, items: Any) -> None:
     """Sort values in place and items with them, equal values by item (Shell's sort, with Ciura's gaps).
 

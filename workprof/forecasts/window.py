@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.core.arrays import Floats, Ints
-from workprof.core.compiled import compiled, sort_pairs
+from workprof.core.compiled import compiled, compiled_within, sort_pairs
 
 Keys = NDArray[np.uint64]
 
@@ -68,7 +68,7 @@ def window_quantiles(  # noqa: PLR0913, PLR0917  a compiled loop takes arrays, n
             break
 
 
-@compiled
+@compiled_within
 def _first_at(values: Floats | Keys, first: int, last: int, wanted: float, beyond: bool) -> int:
     """The first position in rising values[first:last] that is not below (beyond: above) the wanted one."""
     while first < last:

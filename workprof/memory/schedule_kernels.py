@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
-from workprof.core.compiled import compiled
+from workprof.core.compiled import compiled, compiled_within
 from workprof.memory.schedule_runs import DEPTH
 
 FIRST, BEST, PROFILE = 0, 1, 2
@@ -18,7 +18,7 @@ SPREAD = 2_654_435_761
 """A run's number times it tells from which node on its sample is drawn (Knuth's multiplicative hash)."""
 
 
-@compiled
+@compiled_within
 def _fits(free: Ints, node: int, need: Ints, of: int) -> bool:
     for kind in range(free.shape[1]):  # noqa: SIM110  compiled
         if free[node, kind] < need[of, kind]:
@@ -26,19 +26,19 @@ def _fits(free: Ints, node: int, need: Ints, of: int) -> bool:
     return True
 
 
-@compiled
+@compiled_within
 def _add(to: Ints, at: int, amounts: Ints, of: int, sign: int) -> None:
     for kind in range(to.shape[1]):
         to[at, kind] += sign * amounts[of, kind]
 
 
-@compiled
+@compiled_within
 def _copy(to: Ints, at: int, amounts: Ints, of: int) -> None:
     for kind in range(to.shape[1]):
         to[at, kind] = amounts[of, kind]
 
 
-@compiled
+@compiled_within
 def _choose(  # noqa: C901, PLR0913, PLR0917  arrays of one kernel
     run: int,
     need: Ints,
@@ -93,7 +93,7 @@ def _choose(  # noqa: C901, PLR0913, PLR0917  arrays of one kernel
     return True
 
 
-@compiled
+@compiled_within
 def _fits_from(  # noqa: PLR0913, PLR0917  arrays of one kernel
     node: int,
     need: Ints,
@@ -129,7 +129,7 @@ def _fits_from(  # noqa: PLR0913, PLR0917  arrays of one kernel
     return result
 
 
-@compiled
+@compiled_within
 def _reserve(  # noqa: C901, PLR0913, PLR0917  arrays of one kernel
     need: Ints,
     of: int,

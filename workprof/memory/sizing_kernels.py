@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
-from workprof.core.compiled import compiled
+from workprof.core.compiled import compiled, compiled_within
 
 AS_IT_WAS, LINE_RATIO, LINE_SHIFT, POWER = 0, 1, 2, 3
 """The size itself; times or plus its distance from a straight line through the inputs; the same on log scales."""
@@ -14,7 +14,7 @@ FURTHEST = 2.0
 """A line is followed down to the smallest size seen over this, and up to the largest times this."""
 
 
-@compiled
+@compiled_within
 def line_through(x: Floats, y: Floats) -> tuple[float, float, float, float]:
     """Mean of x, mean of y, slope and spread (sum of squares of x about its mean) of the least-squares line."""
     mean_x, mean_y = x.mean(), y.mean()
@@ -25,7 +25,7 @@ def line_through(x: Floats, y: Floats) -> tuple[float, float, float, float]:
     return mean_x, mean_y, together / spread if spread > 0 else 0.0, spread
 
 
-@compiled
+@compiled_within
 def left_out_values(x: Floats, y: Floats, fit: tuple[float, float, float, float]) -> Floats:
     """(n,) values of the lines through all other points, by the leverage of each point."""
     mean_x, mean_y, slope, spread = fit
@@ -150,7 +150,7 @@ class Belief(NamedTuple):
     cautious: bool
 
 
-@compiled
+@compiled_within
 def as_known(belief: Belief, run_byte_h: float) -> Belief:
     """The same costs and beliefs by the mean run that is known now."""
     return Belief(
@@ -185,7 +185,7 @@ class Tail(NamedTuple):
     n_largest: float  # of them, about sqrt(n): the fewer, the less the scale is worth
 
 
-@compiled
+@compiled_within
 def tail_of(sizes: Floats, weights: Floats, least: float) -> Tail:
     """The tail of (n,) sizes, rising, with weights above 0; its scale is at least `least`."""
     total = weights.sum()
@@ -200,7 +200,7 @@ def tail_of(sizes: Floats, weights: Floats, least: float) -> Tail:
     return Tail(sizes[-1], max(logs / risen - np.log(sizes[max(a, 0)]), least), largest)
 
 
-@compiled
+@compiled_within
 def beyond_share(step: float, tail: Tail, belief: Belief) -> float:
     """The share of the unseen runs that use more than exp(step) times the largest seen size.
 
@@ -241,7 +241,7 @@ def lifted(past: Floats, seen: float, belief: Belief) -> Next:
     return Next(belief.lift * seen, far, far * min(far / seen, 2.0))
 
 
-@compiled
+@compiled_within
 def cheapest_above(
     tail: Tail,
     seen: tuple[float, float],
@@ -307,7 +307,7 @@ def cheapest(sizes: Floats, work: Floats, weights: Floats, margins: Floats, afte
     return result
 
 
-@compiled
+@compiled_within
 def most_of(past: Floats, after: Next, belief: Belief) -> float:
     """The largest first size of the cautious setting: KRR's, or more where it costs next to nothing.
 
@@ -322,7 +322,7 @@ def most_of(past: Floats, after: Next, belief: Belief) -> float:
     )
 
 
-@compiled
+@compiled_within
 def after_failure(failed: float, sizes: Floats, hours: Floats, after: Next, belief: Belief) -> float:
     """The next size of a run that failed: the cheapest of lifted past sizes above it, at most `after.back`.
 
@@ -366,7 +366,7 @@ LEAST_WEIGHT, LEAST_LATE_WEIGHT = 0.01, 0.3
 """A way of sizing whose say is below this share of the best one's is not heard; the greater one holds after `EVERY`."""
 
 
-@compiled
+@compiled_within
 def price_of(size: float, used: float, hours: float, after: Next, belief: Belief) -> float:
     """What a size would have cost a finished run: waste in bytes x hours and the price of its failures."""
     if size >= used:
@@ -382,7 +382,7 @@ def price_of(size: float, used: float, hours: float, after: Next, belief: Belief
     return cost + (2 * size - used) * hours
 
 
-@compiled
+@compiled_within
 def way_weights(totals: Floats, squares: Floats, sharpness: float, least: float) -> Floats:
     """(n_ways,) weights: exp(-sharpness z^2 / 2), z = how surely a way cost more than the best one so far.
 
@@ -412,7 +412,7 @@ def fewest_failures(totals: Floats, failures: Floats) -> Floats:
     return out
 
 
-@compiled
+@compiled_within
 def agreed(picks: Floats, weights: Floats, quorum: float) -> float:
     """The smallest pick that at least this share of the weight holds for enough."""
     order = np.argsort(picks)
@@ -424,7 +424,7 @@ def agreed(picks: Floats, weights: Floats, quorum: float) -> float:
     return float(picks[order[-1]])
 
 
-@compiled
+@compiled_within
 def pick_all(
     past: Floats,
     at: tuple[float, float],
@@ -467,7 +467,7 @@ def pick_all(
     return picks
 
 
-@compiled
+@compiled_within
 def known_before(t: int, n_known: int, rows: Floats) -> Floats:
     """(4, n) the latest runs that are known before run t; a run of the initial history sees all others of it."""
     end = max(t, n_known)
@@ -488,7 +488,7 @@ class Score(NamedTuple):
     failures: Floats  # (n_ways,) runs that failed at their first size
 
 
-@compiled
+@compiled_within
 def add_score(picks: Floats, run: tuple[float, float], after: Next, belief: Belief, score: Score) -> None:
     """Add what every way's pick would have cost a finished run (use, hours)."""
     costs = np.empty(len(picks))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints
-from workprof.core.compiled import compiled, compiled_fast
+from workprof.core.compiled import compiled, compiled_fast, compiled_within
 
 _LN2 = math.log(2.0)
 _LN2_HIGH = 0.693145751953125
@@ -94,7 +94,7 @@ def largest(values: Floats, n: int) -> float:
     return max(a, b, c, d)
 
 
-@compiled
+@compiled_within
 def position_of(value: float, values: Floats, n: int, guess: int) -> int:
     """Where `value` stands in values[:n]: at `guess`, else the first place."""
     if guess < n and values[guess] == value:
@@ -154,7 +154,7 @@ class Odds(NamedTuple):
     prune: float
 
 
-@compiled
+@compiled_within
 def _open(stretches: Stretches, belief: Belief) -> int:
     m = stretches.filled[0]
     stretches.length[m] = 0
@@ -174,7 +174,7 @@ def _open(stretches: Stretches, belief: Belief) -> int:
     return int(m + 1)
 
 
-@compiled
+@compiled_within
 def _absorb(value: float, kappa: Floats, mean: Floats, beta: Floats, m: int) -> None:
     """Take one more sample of a counter into every stretch; `kappa` counts it already."""
     for k in range(m):
@@ -184,7 +184,7 @@ def _absorb(value: float, kappa: Floats, mean: Floats, beta: Floats, m: int) -> 
         beta[k] += 0.5 * (1.0 - weight) * off * off
 
 
-@compiled
+@compiled_within
 def _rate(stretches: Stretches, belief: Belief, m: int) -> None:
     """Write mass and score of every stretch from the sum of its logarithms."""
     log_evidence, kappa, logs, length = stretches.log_evidence, stretches.kappa, stretches.logs, stretches.length
@@ -201,7 +201,7 @@ def _rate(stretches: Stretches, belief: Belief, m: int) -> None:
         score[k] = best_before[k] + log_evidence[k]
 
 
-@compiled
+@compiled_within
 def _drop_improbable(stretches: Stretches, least_mass: float, least_score: float, m: int) -> None:
     n_left = 0
     for k in range(m):

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.core.compiled import compiled
+from workprof.core.compiled import compiled, compiled_within
 from workprof.store.lines import (
     BLANK,
     BREAK_LINE,
@@ -86,7 +86,7 @@ def walk(
         known[ROW_BYTES] += taken
 
 
-@compiled
+@compiled_within
 def _within_quotes(byte: int, rules: NDArray[np.int64], known: NDArray[np.int64]) -> None:
     if byte == rules[QUOTE_BYTE]:
         known[STATE] = QUOTE_IN_QUOTES
@@ -100,7 +100,7 @@ def _within_quotes(byte: int, rules: NDArray[np.int64], known: NDArray[np.int64]
             known[FAULT] = MANY_LINES
 
 
-@compiled
+@compiled_within
 def _outside_quotes(byte: int, rules: NDArray[np.int64], known: NDArray[np.int64]) -> None:
     """Take a byte that is neither a separator nor the end of a row; spaces may stand around a cell's quotes."""
     if byte == CARRIAGE_RETURN:
@@ -120,7 +120,7 @@ def _outside_quotes(byte: int, rules: NDArray[np.int64], known: NDArray[np.int64
             known[STATE], known[MISUSED] = PLAIN, 1
 
 
-@compiled
+@compiled_within
 def _separator(text: NDArray[np.uint8], at: int, delimiter: NDArray[np.uint8]) -> int:
     """The bytes of the separator that begins here, 0 where none does."""
     if at + delimiter.size > text.size:
@@ -131,7 +131,7 @@ def _separator(text: NDArray[np.uint8], at: int, delimiter: NDArray[np.uint8]) -
     return int(delimiter.size)
 
 
-@compiled
+@compiled_within
 def _end_row(rules: NDArray[np.int64], known: NDArray[np.int64]) -> None:
     _end_line(known)
     if known[ROW_FILLED]:
@@ -148,7 +148,7 @@ def _end_row(rules: NDArray[np.int64], known: NDArray[np.int64]) -> None:
     known[ROW_BYTES], known[ROW_BREAKS], known[MISUSED], known[WIDE_LINES] = 0, 0, 0, 0
 
 
-@compiled
+@compiled_within
 def _judge_breaks(rules: NDArray[np.int64], known: NDArray[np.int64]) -> None:
     """Count the line ends within the quotes of a row, or find its fault."""
     known[BREAKS] += known[ROW_BREAKS]
@@ -168,7 +168,7 @@ def _judge_breaks(rules: NDArray[np.int64], known: NDArray[np.int64]) -> None:
             known[DOUBTFUL_LINE] = known[BREAK_LINE]
 
 
-@compiled
+@compiled_within
 def _end_line(known: NDArray[np.int64]) -> None:
     known[LINE] += 1
     if known[FIRST_SEPARATORS] < 0 and known[ROW_FILLED]:

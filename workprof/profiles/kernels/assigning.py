@@ -3,7 +3,7 @@
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints
-from workprof.core.compiled import compiled, sort_pairs
+from workprof.core.compiled import compiled, compiled_within, sort_pairs
 from workprof.profiles.kernels.nearest import (
     Space,
     block_gaps,
@@ -23,7 +23,7 @@ Nodes = tuple[Ints, Floats, Ints, Floats]
 death of the selected node that each lies in."""
 
 
-@compiled
+@compiled_within
 def _join(values: Floats, items: Ints, min_samples: int, core: Floats) -> tuple[int, float, float]:
     """The nearest fitted row by mutual reachability, the new row's core distance, and that distance, reduced.
 
@@ -40,7 +40,7 @@ def _join(values: Floats, items: Ints, min_samples: int, core: Floats) -> tuple[
     return best, own, reach
 
 
-@compiled
+@compiled_within
 def _place(row: int, lambda_: float, fitted: Fitted, nodes: Nodes) -> tuple[int, float]:
     """Profile and membership strength of a row that joins fitted row `row` at `lambda_`."""
     node = fitted[1][row]
@@ -71,7 +71,7 @@ Looked = tuple[Floats, Ints, Floats]
 not computed (n_blocks,); and these distances, reduced (n_blocks + 1, widest block)."""
 
 
-@compiled
+@compiled_within
 def _collect(
     space: Space,
     query: Floats,
@@ -112,7 +112,7 @@ def _collect(
     return min(filled, wanted)
 
 
-@compiled
+@compiled_within
 def _room_for_one(starts: Ints) -> Looked:
     n_blocks = len(starts) - 1
     return np.empty(n_blocks), np.full(n_blocks, -1), np.empty((n_blocks + 1, np.max(starts[1:] - starts[:-1])))
@@ -142,7 +142,7 @@ def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, r
             result[0][row], result[1][row] = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
 
 
-@compiled
+@compiled_within
 def _count_reached(tile: Floats, core: Floats, reach: float) -> int:
     """How many rows, at the distances of a tile and with these core distances (w,), are reached by `reach`."""
     count = 0
@@ -151,7 +151,7 @@ def _count_reached(tile: Floats, core: Floats, reach: float) -> int:
     return count
 
 
-@compiled
+@compiled_within
 def _nearest_core(
     space: Space, query: Floats, near: Near, cores: tuple[Floats, Floats], looked: Looked
 ) -> tuple[int, float, float]:

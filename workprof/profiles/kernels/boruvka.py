@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, Positions
-from workprof.core.compiled import compiled, share_out, sort_pairs
+from workprof.core.compiled import compiled, compiled_within, share_out, sort_pairs
 from workprof.profiles.kernels.nearest import Space, block_gaps, box_gaps, to_block
 from workprof.profiles.tree import Neighbours
 
@@ -25,7 +25,7 @@ EdgeArrays = tuple[Ints, Ints, Floats, Floats]
 """Source, target, weight and length of edges; compiled loops take tuples, not records."""
 
 
-@compiled
+@compiled_within
 def find_root(parent: Ints, row: int) -> int:
     """The representative of a row's component, shortening the path to it."""
     while parent[row] != row:
@@ -108,7 +108,7 @@ def pure_blocks(component: Ints, starts: Ints, owner: Ints) -> None:
                 break
 
 
-@compiled
+@compiled_within
 def _blocks_within_reach(block: int, furthest: float, space: Space, rows: Rows, gaps: Floats, near: Ints) -> int:
     """Write to `near` the blocks that can hold the other end of an edge from `block` of at most `furthest`.
 
@@ -135,7 +135,7 @@ def _blocks_within_reach(block: int, furthest: float, space: Space, rows: Rows, 
     return count
 
 
-@compiled
+@compiled_within
 def _search_from(row: int, reach: Reach, space: Space, rows: Rows, bounds: Bounds, results: Results) -> None:
     """Look through the blocks in reach for the best edge of one row."""
     near, gaps, tile = reach
@@ -160,7 +160,7 @@ def _search_from(row: int, reach: Reach, space: Space, rows: Rows, bounds: Bound
                 results[0][row], results[1][row], results[2][row] = start + j, heavy, tile[j]
 
 
-@compiled
+@compiled_within
 def _columns(values: Floats, chosen: Ints) -> Floats:
     result = np.empty((len(values), len(chosen)))
     for d in range(len(values)):

@@ -7,10 +7,10 @@ bit; tests/profiles/test_clusters.py compares them.
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints
-from workprof.core.compiled import compiled
+from workprof.core.compiled import compiled, compiled_within
 
 
-@compiled
+@compiled_within
 def _root(parent: Ints, node: int) -> int:
     top = node
     while parent[top] >= 0:
@@ -37,7 +37,7 @@ def single_linkage(source: Ints, target: Ints) -> tuple[Ints, Ints, Ints]:
     return left, right, size
 
 
-@compiled
+@compiled_within
 def _shed(node: int, left: Ints, right: Ints, queue: Ints, child: Ints, filled: int) -> int:
     """Append the points below `node`, breadth first, to `child`; return the new fill."""
     n = len(left) + 1

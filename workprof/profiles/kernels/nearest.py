@@ -7,7 +7,7 @@ column in the order of scikit-learn's trees, so equal pairs have equal distances
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints, Positions
-from workprof.core.compiled import compiled, sort_pairs
+from workprof.core.compiled import compiled, compiled_within, sort_pairs
 
 Space = tuple[Floats, Floats, Ints, Floats, Floats, bool]
 """Rows in blocks, as compiled loops take them: points (n, d), lanes (n * d,), starts (n_blocks + 1,), lower and upper
@@ -81,7 +81,7 @@ def split_rows(points: Floats, order: Ints, levels: int) -> Ints:
     return starts
 
 
-@compiled
+@compiled_within
 def _squared_to_block(lanes: Floats, query: Floats, tile: Floats) -> None:
     """Fill `tile` (w,) with squared distances of `query` (d,) to the rows of a block with these lanes (d * w,)."""
     width, fours = len(tile), len(query) - len(query) % 4
@@ -101,7 +101,7 @@ def _squared_to_block(lanes: Floats, query: Floats, tile: Floats) -> None:
             tile[j] = tile[j] + x0 * x0 + x1 * x1
 
 
-@compiled
+@compiled_within
 def _absolute_to_block(lanes: Floats, query: Floats, tile: Floats) -> None:
     """Fill `tile` (w,) with Manhattan distances of `query` (d,) to the rows of a block with these lanes (d * w,)."""
     width, fours = len(tile), len(query) - len(query) % 4
@@ -121,7 +121,7 @@ def _absolute_to_block(lanes: Floats, query: Floats, tile: Floats) -> None:
             tile[j] = tile[j] + abs(x0) + abs(x1)
 
 
-@compiled
+@compiled_within
 def to_block(lanes: Floats, start: int, query: Floats, manhattan: bool, tile: Floats) -> None:
     """Fill `tile` (w,) with reduced distances of `query` (d,) to the w rows of the block that begins at row `start`."""
     block = lanes[start * len(query) : (start + len(tile)) * len(query)]
@@ -131,7 +131,7 @@ def to_block(lanes: Floats, start: int, query: Floats, manhattan: bool, tile: Fl
         _squared_to_block(block, query, tile)
 
 
-@compiled
+@compiled_within
 def count_below(tile: Floats, limit: float) -> int:
     """How many values of a tile are below a limit."""
     count = 0
@@ -140,7 +140,7 @@ def count_below(tile: Floats, limit: float) -> int:
     return count
 
 
-@compiled
+@compiled_within
 def box_gaps(low: Floats, high: Floats, box_low: Floats, box_high: Floats, manhattan: bool, gaps: Floats) -> None:
     """Fill `gaps` (n_boxes,) with the smallest reduced distance that rows of one box and of each other box can have.
 
@@ -155,7 +155,7 @@ def box_gaps(low: Floats, high: Floats, box_low: Floats, box_high: Floats, manha
             gaps[j] += gap if manhattan else gap * gap
 
 
-@compiled
+@compiled_within
 def block_gaps(
     low: Floats, high: Floats, block: int, boxes: tuple[Floats, Floats], manhattan: bool, gaps: Floats
 ) -> None:
@@ -173,7 +173,7 @@ NearestRows = tuple[Floats, Positions, Floats]
 """Results of all rows: core distances (n_sizes, n), nearest positions (n, n_listed) and their distances."""
 
 
-@compiled
+@compiled_within
 def take_closer(values: Floats, items: Ints, filled: int, tile: Floats, start: int, limit: float) -> int:
     """Append the tile's entries below `limit` to a row's candidates; return the new fill."""
     for j in range(len(tile)):
@@ -183,7 +183,7 @@ def take_closer(values: Floats, items: Ints, filled: int, tile: Floats, start: i
     return filled
 
 
-@compiled
+@compiled_within
 def _look_at(space: Space, block: int, other: int, gaps: Floats, candidates: Candidates, wanted: int) -> None:
     """Offer the rows of block `other` to the rows of `block`; `gaps` (n_rows_of_block,) is overwritten."""
     points, lanes, starts, low, high, manhattan = space
@@ -209,7 +209,7 @@ def _look_at(space: Space, block: int, other: int, gaps: Floats, candidates: Can
             filled[r], limit[r] = wanted, values[r, wanted - 1]
 
 
-@compiled
+@compiled_within
 def _write_nearest(values: Floats, items: Ints, row: int, nearest: Positions, distance: Floats) -> None:
     """Write the nearest of a row's candidates, without itself, in order of distance (equal ones by position)."""
     count = min(len(values), len(nearest) + 1)
@@ -223,7 +223,7 @@ def _write_nearest(values: Floats, items: Ints, row: int, nearest: Positions, di
             written += 1
 
 
-@compiled
+@compiled_within
 def _write_rows(first_row: int, rows: int, sizes: Ints, candidates: Candidates, result: NearestRows) -> None:
     """Write the results of the rows of one block from their candidates."""
     values, items, filled = candidates[0], candidates[1], candidates[2]
