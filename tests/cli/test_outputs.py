@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from workprof.cli import console
 from workprof.core.errors import DiskFull, SettingsError
 from workprof.store.outputs import append, checked_output, whole, write_whole
 
@@ -240,3 +241,11 @@ def test_what_is_written_is_there(workprof, place):
         assert Path(ended.json["file"]).stat().st_size
     assert json.loads((place / "plan.json").read_text(encoding="utf-8"))
     assert tree(place) == ["benchmarks.jsonl", "export.csv", "plan.json", "telemetry.csv", "telemetry.truth.json"]
+
+
+def test_a_text_needs_no_document(capsys):
+    made = []
+    console.emit_of((), lambda: made.append("made"), False, lambda: "text")
+    assert (made, capsys.readouterr().out) == ([], "text\n")
+    console.emit_of((), lambda: ["made"], True, lambda: made.append("text") or "")
+    assert (made, capsys.readouterr().out) == ([], '["made"]\n')

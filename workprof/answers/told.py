@@ -81,9 +81,14 @@ DOCUMENTS: Mapping[str, Callable[[Any], Any]] = {
 """Documents of their own, by the question's name."""
 
 
-def document_of(question: Question[Any, Any], result: Any) -> Any:
-    """The document of a result, as commands and the service give it; its fields where no answer tells it."""
+def document_of(question: Question[Any, Any], result: Any, answer: Answer | None = None) -> Any:
+    """The document of a result, as commands and the service give it; its fields where no answer tells it.
+
+    `answer` is what tells it, where that is made already.
+    """
     if question.name in DOCUMENTS:
         return DOCUMENTS[question.name](result)
     tells = TOLD.get(question.name)
-    return fields_of(result) if tells is None else to_json(tells(result))
+    if answer is None and tells is not None:
+        answer = tells(result)
+    return fields_of(result) if answer is None else to_json(answer)

@@ -171,7 +171,7 @@ def emit_answer(answer: Answer, as_json: bool, shares: Sequence[Share] = ()) -> 
         warn(f"note: {note}")
     if filed(answer, shares, as_json):
         return
-    emit_of(shares, to_json(answer), as_json, lambda: to_text(answer, width()))
+    emit_of(shares, lambda: to_json(answer), as_json, lambda: to_text(answer, width()))
 
 
 def filed(answer: Answer, shares: Sequence[Share], as_json: bool) -> bool:
@@ -219,13 +219,15 @@ def file_of(output: Path, suffix: str, as_json: bool) -> Iterator[Path]:
         emit_file(path.read_bytes())
 
 
-def emit_of(shares: Sequence[Share], result: Any, as_json: bool, text: Callable[[], str]) -> None:
+def emit_of(shares: Sequence[Share], made: Callable[[], Any], as_json: bool, text: Callable[[], str]) -> None:
     """Print an answer about a dataset; where its numbers are shares of a machine, that is said with it.
 
-    In JSON they are the key `machine_shares` of a document that is an object, in text the first lines.
+    The document is made where it is wanted. In JSON the shares are its key `machine_shares`, where it is an object; in
+    text they are the first lines.
     """
     from workprof.core.shares import in_words  # noqa: PLC0415  `workprof --version` stays quick
 
+    result = made() if as_json or _chosen.file is not None else None
     if shares and isinstance(result, dict):
         result = result | {"machine_shares": shares}
     emit(result, as_json, lambda: f"{in_words(shares)}\n\n{text()}" if shares else text())

@@ -55,7 +55,10 @@ def _predict(
         shares = workbench.machine_shares(dataset)
         called = workbench.profile_names(dataset, settings.classifier.profiles)
     emit_of(
-        shares, [forecast_document(one, called) for one in result], as_json, lambda: _forecasts_text(result, called)
+        shares,
+        lambda: [forecast_document(one, called) for one in result],
+        as_json,
+        lambda: _forecasts_text(result, called),
     )
 
 

@@ -16,6 +16,7 @@ from workprof.core.answer import Answer, to_text as answer_text
 from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.fields import Leaf, by_name, leaves, put, read, write
 from workprof.core.question import Question
+from workprof.core.shares import Share
 from workprof.core.units import UNITS
 from workprof.profiles.names import with_names
 from workprof.profiles.settings import ProfileSettings
@@ -42,7 +43,7 @@ class Face:
     """How a command shows the result of a question."""
 
     question: Question[Any, Any]  # declared
-    # of its result; else its fields as lines and tables. Its JSON is `answers.told.document_of`
+    # of its result without `answer`; else its fields as lines and tables. Its JSON is `answers.told.document_of`
     to_text: Callable[[Any], str] = console.plain_text
     notes: Callable[[Any], Iterable[str]] = lambda _: ()  # lines for stderr
     when: str = ""  # the options that choose this question where a command has several, with spaces between them
@@ -62,14 +63,7 @@ class Face:
 
 def answered(question: Question[Any, Any], **more: Any) -> Face:
     """A face that shows the answer of a result: its JSON, its text as wide as the terminal, its notes on stderr."""
-    answer = TOLD[question.name]
-    return Face(
-        question,
-        lambda result: answer_text(answer(result), console.width()),
-        lambda result: answer(result).notes,
-        answer=answer,
-        **more,
-    )
+    return Face(question, answer=TOLD[question.name], **more)
 
 
 def add(app: typer.Typer, *faces: Face) -> None:
@@ -110,20 +104,31 @@ def add(app: typer.Typer, *faces: Face) -> None:
             shares = workbench.machine_shares(dataset)
             whose = face.profiles_of and face.profiles_of(dataset, settings)
             called = workbench.profile_names(whose, more.get("fit")) if whose else ()
-        for note in face.notes(result):
-            console.warn(f"note: {note}")
-        if face.answer is not None and console.filed(face.answer(result), shares, as_json):
-            return
-        people = face.named(result, called)
-        console.emit_of(
-            shares, document_of(face.question, result), as_json, lambda: with_names(face.to_text(people), called)
-        )
+        _say(face, result, shares, called, as_json)
 
     further = [one for face in faces for one in face.more]
     further += [_hidden(flag) for face in faces for flag in face.former]
     own_options = options(*questions, told=usual.known is not None)
     parameters = [console.parameter("dataset", console.Dataset), *own_options, *further, *console.OUT]
     console.register(app, usual.question.words[-1], usual.question.title, command, parameters)
+
+
+def _say(face: Face, result: Any, shares: Sequence[Share], called: Sequence[str], as_json: bool) -> None:
+    """Print a result as its face says, and its notes on stderr; or write its tables to the file that was asked."""
+    answer = None if face.answer is None else face.answer(result)
+    for note in face.notes(result) if answer is None else answer.notes:
+        console.warn(f"note: {note}")
+    if answer is not None and console.filed(answer, shares, as_json):
+        return
+
+    def text() -> str:
+        people = face.named(result, called)
+        if face.answer is None:
+            return with_names(face.to_text(people), called)
+        told = answer if answer is not None and people is result else face.answer(people)
+        return with_names(answer_text(told, console.width()), called)
+
+    console.emit_of(shares, lambda: document_of(face.question, result, answer), as_json, text)
 
 
 def _hidden(flag: str) -> inspect.Parameter:
