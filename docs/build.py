@@ -262,6 +262,7 @@ NAVIGATION = (
     ("Demand", "demand.md"),
     ("Shapes of runs", "shapes.md"),
     ("Parts of runs", "recognition.md"),
+    ("Memory that grows", "growing.md"),
     ("Campaigns", "campaigns.md"),
     ("Sources", "sources.md"),
     ("What changed", "telling.md"),

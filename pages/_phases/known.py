@@ -10,7 +10,7 @@ from pages._parts import figures, long_question, tables, tabs
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import EDITS, RUN, TAB, PageContext, edits_of, fresh, measure, source_of
-from pages._phases.methods import course, shapes, typical
+from pages._phases.methods import course, growing, shapes, typical
 from pages._phases.timeline import LONG_RUN
 from workprof.answers.recognition import match_figures, match_sentence, match_table, threshold_note, threshold_table
 from workprof.charts.phases.evaluation import distance_matrix
@@ -160,6 +160,7 @@ def library(context: PageContext) -> None:
         figures.show(chart, key=f"phases_matrix_{by}", sentence=False)
     figures.fold("Typical runs", "phases_typical", typical, context, source, edits)
     figures.fold("Shapes of runs", "phases_shapes", shapes, context, source, edits)
+    figures.fold("Memory that grows over a run", "phases_growing", growing, context)
     st.header("Thresholds")
     st.caption(threshold_note(result))
     alt = "Thresholds of each workload"

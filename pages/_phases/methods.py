@@ -5,14 +5,16 @@ import streamlit as st
 from pages._parts import figures, forms, long_question, tables
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import PageContext
+from workprof.answers.growing import NOT_YET as NOT_SIZED, growing_answer
 from workprof.answers.partial import course_answer, early_answer
 from workprof.answers.phase_methods import methods_answer, typical_answer
 from workprof.answers.shapes import NOT_YET, shapes_answer
+from workprof.charts.phases.growing import growing_chart
 from workprof.charts.phases.methods import methods_chart, shapes_chart, typical_chart
 from workprof.charts.phases.partial import course_chart, early_chart
 from workprof.core.words import markdown_text
 from workprof.phases.library import LibraryEdits
-from workprof.phases.questions import COURSE, EARLY, METHODS, SHAPES, TYPICAL
+from workprof.phases.questions import COURSE, EARLY, GROWING, METHODS, SHAPES, TYPICAL
 
 
 def methods(context: PageContext) -> None:
@@ -54,6 +56,26 @@ def shapes(context: PageContext, source: str, edits: LibraryEdits) -> None:
     for table in told.tables:
         tables.saved(table, f"phases-{table.name}", key=f"phases_shapes_{table.name}", alt=table.title)
     for words in told.notes[:-1]:
+        st.caption(markdown_text(words, 400))
+
+
+def growing(context: PageContext) -> None:
+    """Show the sizes that grow over a run, beside one size."""
+    question = LongQuestion(
+        "phases_start_growing",
+        forms.settings(context.visit, context.dataset, GROWING, ("segments", "counter", "headroom", "lead")),
+        context.workbench.growing_sizes,
+        "Learn the sizes",
+        lambda: NOT_SIZED,
+        "Learning sizes that grow",
+    )
+    result = long_question.result(context.visit, context.dataset, question)
+    if result is None:
+        return
+    told = growing_answer(result)
+    figures.show(growing_chart(result), key="phases_growing_chart")
+    tables.saved(told.table(), "phases-growing", key="phases_growing_table", alt=told.sentence)
+    for words in told.notes[1:]:
         st.caption(markdown_text(words, 400))
 
 

@@ -23,6 +23,7 @@ from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.early import EarlySettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.fingerprints import FingerprintSettings
+from workprof.phases.growing import GrowingSettings
 from workprof.phases.library import LibraryEdits, LibrarySettings, LibraryViewSettings, RunLabel, faithful_library
 from workprof.phases.live import LiveSettings
 from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
@@ -66,6 +67,7 @@ PHASES = {
         ds, TimelineSettings(RUN, own=(OwnBoundaries("app.cpu%", (9.0,)),))
     ),
     "phases.methods": lambda bench, ds: bench.phase_methods(ds, MethodsSettings(RUN, margin=3)),
+    "phases.growing": lambda bench, ds: bench.growing_sizes(ds, GrowingSettings(3, "app.flat", 0.2, 0.3)),
     "phases.shapes": lambda bench, ds: bench.run_shapes(ds, ShapesSettings("density", 3, 12, 0.5, 2, 12, EDITS)),
     "phases.course": lambda bench, ds: bench.run_course(ds, CourseSettings(RUN, 7.0, EDITS)),
     "phases.early": lambda bench, ds: bench.early_recognition(ds, EarlySettings(12.0, excluded=False)),

@@ -73,6 +73,7 @@ ASKED = {
     "phases-methods": "phases methods counters --run compress/1",
     "phases-typical": "phases typical counters --points 40",
     "phases-shapes": "phases shapes counters --points 30 --shown 2",
+    "phases-growing": "phases growing counters",
     "phases-library": "phases library counters",
     "phases-course": "phases course counters --unknown compress/1 --every 10",
     "phases-early": "phases early counters --every 15",

@@ -25,6 +25,7 @@ from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.early import EarlySettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.fingerprints import FingerprintSettings
+from workprof.phases.growing import GrowingSettings
 from workprof.phases.library import LibraryEdits, LibrarySettings, LibraryViewSettings, RunLabel, faithful_library
 from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
 from workprof.phases.methods import MethodsSettings
@@ -464,9 +465,17 @@ def test_pelt_and_the_other_methods_stand_beside_the_bayesian_search(page, runs,
 
 def test_the_typical_runs_stand_with_the_library(page, runs, house):
     house().workbench.typical_runs(runs, TypicalSettings(library=faithful_library()))
-    test = page("Library", phases_typical="true", phases_shapes="true", **PUBLISHED)
+    house().workbench.growing_sizes(runs, GrowingSettings(counter="app.flat"))
+    test = page(
+        "Library",
+        phases_typical="true",
+        phases_shapes="true",
+        phases_growing="true",
+        phases_growing_counter="app.flat",
+        **PUBLISHED,
+    )
     assert not problems(test)
-    assert "typical-runs" in names(test)
+    assert {"typical-runs", "growing-sizes"} <= set(names(test))
 
 
 def test_parts_of_runs_stand_with_the_match_and_the_evaluation(page, runs, house):

@@ -155,6 +155,7 @@ GUESSES = {
     "phases.library": (1.5, 1.0),
     "phases.live_library": (5.0, 5.0),
     "phases.shapes": (10.0, 30.0),
+    "phases.growing": (0.5, 2.0),
     "phases.match": (5.0, 5.0),
     "profiles.baseline": (0.5, 0.12),
     "profiles.classifier_evaluation": (4.0, 0.8),

@@ -27,6 +27,7 @@ TOLD: Mapping[str, Tells] = {
     "phases.methods": _late("phase_methods", "methods_answer"),
     "phases.typical": _late("phase_methods", "typical_answer"),
     "phases.shapes": _late("shapes", "shapes_answer"),
+    "phases.growing": _late("growing", "growing_answer"),
     "phases.library": _late("recognition", "library_answer"),
     "phases.align": _late("phases", "aligned_answer"),
     "phases.match": _late("recognition", "match_answer"),

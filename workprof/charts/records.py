@@ -13,6 +13,7 @@ from workprof.answers.classifier import explanation_answer
 from workprof.answers.durations import ObservedView, group_names, quantile_table
 from workprof.answers.estimates import ErrorView
 from workprof.answers.forecasts import Naming, predicted_sentence
+from workprof.answers.growing import growing_answer
 from workprof.answers.membership import membership_answer
 from workprof.answers.nodes import rank_answer
 from workprof.answers.partial import course_answer, early_answer
@@ -45,6 +46,7 @@ from workprof.charts.nodes.search import cost_curves
 from workprof.charts.over_time import over_time_chart
 from workprof.charts.phases.evaluation import distance_matrix, known_bars
 from workprof.charts.phases.fingerprints import overlay_chart
+from workprof.charts.phases.growing import growing_chart
 from workprof.charts.phases.matches import match_chart
 from workprof.charts.phases.methods import methods_chart, shapes_chart, typical_chart
 from workprof.charts.phases.partial import course_chart, early_chart
@@ -88,6 +90,7 @@ from workprof.nodes.transfer import Transfer
 from workprof.phases import questions as of_phases
 from workprof.phases.early import Early
 from workprof.phases.evaluation import Evaluation
+from workprof.phases.growing import Growing
 from workprof.phases.library import LibraryView
 from workprof.phases.matching import Match
 from workprof.phases.methods import Methods
@@ -266,6 +269,7 @@ VIEWS: dict[type, View] = {
     Course: answered(course_answer, course_chart),
     Early: answered(early_answer, early_chart),
     Shapes: answered(shapes_answer, shapes_chart),
+    Growing: answered(growing_answer, growing_chart),
     Timeline: View(
         lambda result: phase_table(result).frame(), lambda result: timeline_chart(result, most_moving(result))
     ),

@@ -9,6 +9,7 @@ if TYPE_CHECKING:  # the public names, each where it is defined
     from workprof.phases.early import EarlySettings as EarlySettings
     from workprof.phases.evaluation import EvaluationSettings as EvaluationSettings
     from workprof.phases.fingerprints import FingerprintSettings as FingerprintSettings
+    from workprof.phases.growing import GrowingSettings as GrowingSettings
     from workprof.phases.library import LibrarySettings as LibrarySettings, LibraryViewSettings as LibraryViewSettings
     from workprof.phases.live import LiveSettings as LiveSettings
     from workprof.phases.matching import KnownMatchSettings as KnownMatchSettings, MatchRunSettings as MatchRunSettings

@@ -5,6 +5,7 @@ from typing import Any
 from workprof.core.question import Question
 from workprof.phases.early import Early, EarlySettings
 from workprof.phases.evaluation import Evaluation, EvaluationSettings
+from workprof.phases.growing import Growing, GrowingSettings
 from workprof.phases.library import Library, LibrarySettings, LibraryView, LibraryViewSettings, faithful_library
 from workprof.phases.live import LiveLibrary, LiveSettings
 from workprof.phases.matching import KnownMatchSettings, Match, MatchRunSettings
@@ -88,6 +89,17 @@ SHAPES = Question(
     page=PAGE,
     tab="Library",
     method="run_shapes",
+)
+GROWING = Question(
+    "phases.growing",
+    "Learn sizes of memory that grow over a run, from earlier runs of its workload; replay them beside one size.",
+    GrowingSettings,
+    Growing,
+    "workprof.phases.growing:growing_of",
+    finds="sizes that grow over a run",
+    page=PAGE,
+    tab="Library",
+    method="growing_sizes",
 )
 LEARN = Question(
     "phases.learn",
@@ -208,21 +220,6 @@ LIVE = Question(
 )
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (
-    *(
-        RUNS,
-        DETECT,
-        TIMELINE,
-        METHODS,
-        TYPICAL,
-        SHAPES,
-        LEARN,
-        LIBRARY,
-        MATCH,
-        KNOWN_MATCH,
-        COURSE,
-        ALIGN,
-        EVALUATE,
-        EARLY,
-        LIVE,
-    ),
+    *(RUNS, DETECT, TIMELINE, METHODS, TYPICAL, SHAPES, GROWING, LEARN),
+    *(LIBRARY, MATCH, KNOWN_MATCH, COURSE, ALIGN, EVALUATE, EARLY, LIVE),
 )

@@ -62,6 +62,7 @@ class PhaseQuestions(DatasetQuestions):
     phase_methods = ask(questions.METHODS, frames=_samples)
     typical_runs = ask(questions.TYPICAL, frames=_samples)
     run_shapes = ask(questions.SHAPES, frames=_samples)
+    growing_sizes = ask(questions.GROWING, frames=_samples)
     workload_library = ask(questions.LEARN, frames=_samples)
     library_view = ask(questions.LIBRARY, frames=_samples)
     match_run = ask(questions.MATCH, frames=_samples)

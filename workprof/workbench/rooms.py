@@ -190,6 +190,7 @@ class Phases(Room):
     methods = asks(PhaseQuestions.phase_methods)
     typical = asks(PhaseQuestions.typical_runs)
     shapes = asks(PhaseQuestions.run_shapes)
+    growing = asks(PhaseQuestions.growing_sizes)
     fingerprints = asks(PhaseQuestions.workload_library)
     library = asks(PhaseQuestions.library_view)
     match = asks(PhaseQuestions.match_run)
