@@ -7,8 +7,9 @@ import pytest
 
 from tests.charts.records_for_memory import jobs, verdict
 from tests.memory.test_over_time import trace
-from workprof.answers.home import deeds
+from workprof.answers.home import as_of_words, deeds
 from workprof.answers.over_time import judged_sentence, memory_sentence
+from workprof.answers.verdict import why
 from workprof.charts.home import (
     benchmark_headlines,
     home_headlines,
@@ -19,7 +20,9 @@ from workprof.charts.home import (
 )
 from workprof.core.units import compact, format_share
 from workprof.memory.over_time import OverTimeSettings, over_time_of
+from workprof.memory.resources import MEMORY
 from workprof.memory.verdict import VerdictSettings, verdict_of
+from workprof.memory.verdict_rows import FULL
 from workprof.store.reports import Column, ColumnProfile, Counts, Dataset
 
 DATASET = Dataset("demo", "ab" * 16, "jobs", "pai-sample", 1000, 900, "2026-01-02T03:04:05+00:00", "corrected", "x.csv")
@@ -180,3 +183,23 @@ def test_the_sentence_says_of_how_many_runs_its_sums_are():
     record = dataclasses.replace(over_time(), n_judged=719)
     words = judged_sentence(record, 902, 7)
     assert words.startswith("Of 719 of 902 runs by 7 users, which finished with a request and a use.")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (90, "1 min 30 s ago"),
+        (2 * 86_400, "2 d 0 h ago"),
+        (3 * 86_400, "3 days ago"),
+        (1329.9 * 86_400, "3.6 years ago"),
+    ],
+)
+def test_the_age_of_a_trace_is_told_as_people_say_it(seconds, words):
+    assert as_of_words(1_700_000_000, 1_700_000_000 + seconds) == f"As of 2023-11-14 22:13 UTC, {words}."
+
+
+def test_a_row_whose_runs_use_more_than_they_request_says_that_nobody_stops_them():
+    full = dataclasses.replace(verdict().memory.rows[0], reason=FULL, request=2.0, largest=5.0, n_killed=0, n_runs=9)
+    assert why(full, MEMORY, "GB") == "kept: requests are not enforced, runs used up to 5 of 2 GB"
+    for kept in (dataclasses.replace(full, n_killed=1), dataclasses.replace(full, request=5.0)):
+        assert why(kept, MEMORY, "GB") == f"kept: largest of 9 runs used 5 of {kept.request:g} GB"

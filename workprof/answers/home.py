@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from workprof.answers.verdict import SAVED, amount_words, kills_words, named
 from workprof.core.answer import Figure
 from workprof.core.table import Column
-from workprof.core.units import compact, dated, day_of, format_duration, format_share, gb_h, grouped
+from workprof.core.units import DAY_S, compact, dated, day_of, format_duration, format_share, gb_h, grouped
 from workprof.core.words import counted
 from workprof.memory.over_time import OverTime
 from workprof.memory.verdict import Verdict
@@ -53,8 +53,18 @@ def as_of_words(newest_s: float, now_s: float) -> str:
     """How new the newest run is: 'As of 2026-01-31 14:05 UTC, 3 days ago.'; of a clock without dates its day."""
     if not dated(newest_s):
         return f"As of day {day_of(newest_s)}."
-    age = f", {format_duration(now_s - newest_s)} ago" if now_s >= newest_s else ""
+    age = f", {_age(now_s - newest_s)} ago" if now_s >= newest_s else ""
     return f"As of {datetime.fromtimestamp(newest_s, UTC):%Y-%m-%d %H:%M} UTC{age}."
+
+
+OLD_DAYS, YEAR_DAYS = 3, 365
+
+
+def _age(seconds: float) -> str:
+    days = int(seconds // DAY_S)
+    if days < OLD_DAYS:
+        return format_duration(seconds)
+    return f"{days / YEAR_DAYS:.1f} years" if days >= YEAR_DAYS else counted(days, "day")
 
 
 def ended_figure(ended: Sequence[tuple[str, int]], n_runs: int) -> Figure:

@@ -80,10 +80,12 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
         return why_decided(row, resource, unit)
     used = f"{number(row.largest)} of {number(row.request)} {unit}"
     runs = counted(row.n_runs, "run")
+    enforced = row.n_killed or row.largest <= row.request
+    full = f"largest of {runs} used {used}" if enforced else f"requests are not enforced, runs used up to {used}"
     return {
         ROOM: f"largest of {runs} used {used}",
         FEW: f"kept: {runs} so far",
-        FULL: f"kept: largest of {runs} used {used}",
+        FULL: f"kept: {full}",
         VARIES: f"kept: use varies {number(row.largest / row.smallest) if row.smallest > 0 else 'many'}-fold",
         COSTLY: "kept: the kills would cost more than is saved",
         BOUND: "kept: use is only known per task, so it may be higher",
