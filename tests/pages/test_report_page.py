@@ -110,7 +110,7 @@ def test_the_page_names_what_is_missing_and_how_long_it_takes(app, few, house):
     test = app("report")
     assert problems(test) == []
     told = words(test)
-    assert "the decision on one page, then 8 sections of evidence" in told
+    assert "the decision on one page, then 9 sections of evidence" in told
     assert re.search(r"Still to compute: Profiles, .*Durations.*, about \d+ (s|min)", told)
     test = app("report", report_sections="data")
     assert "All results are ready" in words(test)
