@@ -47,13 +47,13 @@ def growing_note(result: Growing) -> str:
     """What the sizes rest on."""
     judged = counted(sum(row.n_judged for row in result.rows), "judged run")
     few = f" {counted(result.n_few, 'run')} of workloads with too few." if result.n_few else ""
-    return f"{judged}; each needs {counted(FEWEST_KNOWN, 'earlier run')} of its workload.{few}"
+    return f"{result.counter}, {judged}; each needs {counted(FEWEST_KNOWN, 'earlier run')} of its workload.{few}"
 
 
-def growing_shown(result: Growing, workload: str) -> str:
+def growing_shown(workload: str) -> str:
     """What the figure draws."""
     name = workload or "no workload"
-    return f"The most that known runs of {name} held by each moment, sizes that grow, and one size. {result.counter}."
+    return f"The most that known runs of {name} held by each moment, sizes that grow, and one size."
 
 
 def growing_answer(result: Growing) -> Answer:

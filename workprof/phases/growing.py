@@ -201,7 +201,9 @@ def plan_of(runs: Sequence[Floats], n_segments: int, headroom: float, lead: floa
     envelope = envelope_of(runs)
     starts = steps_of(envelope, n_segments)
     ends = np.append(starts[1:], len(envelope))
-    return Plan(np.floor(starts * (1 - lead)).astype(np.int64), envelope[ends - 1] * (1 + headroom))
+    earlier = np.floor(starts * (1 - lead)).astype(np.int64)
+    last = np.append(np.diff(earlier) > 0, True)  # of segments that begin together the largest counts
+    return Plan(earlier[last], (envelope[ends - 1] * (1 + headroom))[last])
 
 
 def steps_of(envelope: Floats, n_segments: int) -> Ints:

@@ -27,5 +27,5 @@ def growing_chart(result: Growing, workload: str | None = None) -> Chart:
     figure = shapes.panels(traces, titles=[title], units=[unit], x_range=(0.0, float(at[-1])), overlaid=True)
     figure.update_layout(legend=LEGEND_ABOVE.get("legend"))
     data = pd.DataFrame({"time_s": at[1:], **{name.replace(" ", "_"): values for name, values in lines.items()}})
-    shown = growing_shown(result, row.workload)
+    shown = growing_shown(row.workload)
     return Chart("growing-sizes", figure, growing_sentence(result), shown, data, growing_note(result))
