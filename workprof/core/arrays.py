@@ -36,7 +36,8 @@ def numbers_if_present(jobs: pd.DataFrame, name: str) -> Floats | None:
 
 def factorized(column: pd.Series) -> tuple[Ints, Any]:
     """(n,) codes in order of appearance, -1 = missing, and the values; a text of few values is read once."""
-    return column.factorize() if column.dtype.name == "category" else column.astype("object").factorize()
+    coded = column.dtype.name == "category" or column.dtype.kind == "f"
+    return column.factorize() if coded else column.astype("object").factorize()
 
 
 LatestRuns = Annotated[

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Ints, numbers_if_present
+from workprof.core.arrays import Bools, Ints, factorized, numbers_if_present
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +114,7 @@ def ends_of(jobs: pd.DataFrame) -> Ints:
     finished = jobs["finished"].to_numpy(dtype=bool)
     if "status" not in jobs.columns:
         return np.where(finished, -1, CAUSES.index(OTHER)).astype(np.int64)
-    codes, names = jobs["status"].astype("object").factorize()
+    codes, names = factorized(jobs["status"])
     cause_codes = np.array(
         [*(CAUSES.index(cause_of(str(name))) for name in names), CAUSES.index(OTHER)], dtype=np.int64
     )

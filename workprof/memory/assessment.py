@@ -234,10 +234,10 @@ def request_groups(jobs: pd.DataFrame, runs: Runs) -> tuple[RequestGroup, ...]:
     cores = np.full(len(runs), np.nan) if percent is None else percent[runs.rows] / 100
     members: dict[tuple[float, float], list[Ints]] = {}
     for own in rows_by_task(runs):
-        requests = np.nan_to_num(np.stack([runs.requested_bytes[own] / GB, cores[own]], axis=1), nan=-1.0)
-        kinds, counts = np.unique(requests, axis=0, return_counts=True)
-        memory, cpu = kinds[counts.argmax()].tolist()
-        members.setdefault((memory, cpu), []).append(own)
+        requests = np.nan_to_num(runs.requested_bytes[own] / GB, nan=-1.0) + 1j * np.nan_to_num(cores[own], nan=-1.0)
+        kinds, counts = np.unique(requests, return_counts=True)
+        most = kinds[counts.argmax()]
+        members.setdefault((float(most.real), float(most.imag)), []).append(own)
     groups = [_group(runs, request, tasks) for request, tasks in members.items()]
     return tuple(sorted(groups, key=lambda group: -group.wasted_gb_h))
 
@@ -257,8 +257,12 @@ def wasted_gb_h(runs: Runs) -> float:
 
     Runs without a request or a use, that use more, or whose use is only a lower bound, waste nothing.
     """
+    return float(_idle_gb_h(runs).sum())
+
+
+def _idle_gb_h(runs: Runs) -> Floats:
     spare = np.where(runs.lower_bound, 0.0, np.nan_to_num(runs.requested_bytes - runs.used_bytes, nan=0.0)) / GB
-    return float((np.maximum(spare, 0.0) * runs.hours).sum())
+    return np.maximum(spare, 0.0) * runs.hours
 
 
 DRAWN = "drawn"
@@ -348,12 +352,14 @@ def assessment_of(
     progress(0.0, "Measuring how much is used")
     jobs = finished_of(frames["jobs"])
     every = with_flat_request(runs_of(jobs, settings.target, unmeasured=True), settings.request_bytes)
-    every = replace(every, labels={})
-    runs = every.take(~np.isnan(every.used_bytes))
+    nothing = np.full(len(every), np.nan)  # what no figure is of
+    every = replace(every, labels={}, submit_s=nothing, start_s=nothing, end_s=nothing)
+    runs = _measured(every)
     cpu = cpu_pairs(jobs)
     rows = [own for own in rows_by_task(every) if not np.isnan(every.used_bytes[own]).all()]
-    rows.sort(key=lambda own: -wasted_gb_h(every.take(own)))
-    classes = _classes([every.take(own) for own in rows], settings.classes)
+    idle = _idle_gb_h(every)
+    rows.sort(key=lambda own: -float(idle[own].sum()))
+    classes = _classes(every, rows, settings.classes)
     tasks = tuple(
         _task(every.take(own), cpu.take(every.rows[own]), kind) for own, kind in zip(rows, classes.classes, strict=True)
     )
@@ -389,15 +395,20 @@ def assessment_of(
     )
 
 
+def _measured(runs: Runs) -> Runs:
+    known = ~np.isnan(runs.used_bytes)
+    return runs if known.all() else runs.take(known)
+
+
 def most_common(values: Floats) -> float:
     """The most frequent value, the larger of equally frequent ones; NaN without any."""
     kinds, counts = np.unique(values[~np.isnan(values)], return_counts=True)
     return float(kinds[counts == counts.max()].max()) if len(kinds) else float("nan")
 
 
-def _classes(parts: list[Runs], settings: ClassSettings) -> TaskClasses:
-    most = np.array([np.nanmax(part.used_bytes) for part in parts])
-    weights = [float(part.hours.sum()) if settings.weight == "time" else float(len(part)) for part in parts]
+def _classes(runs: Runs, rows: list[Ints], settings: ClassSettings) -> TaskClasses:
+    most = np.array([np.nanmax(runs.used_bytes[own]) for own in rows])
+    weights = [float(runs.hours[own].sum()) if settings.weight == "time" else float(len(own)) for own in rows]
     return task_classes(most, np.array(weights), settings)
 
 
@@ -407,7 +418,7 @@ def _requested_gb_h(runs: Runs) -> float:
 
 def _task(every: Runs, of_cpu: Pairs, size_class: str) -> TaskAssessment:
     """What is known of a task from its finished runs, those without a use among them."""
-    runs = every.take(~np.isnan(every.used_bytes))
+    runs = _measured(every)
     name, used_gb = runs.tasks[runs.task[0]], runs.used_bytes / GB
     memory, cpu = utilisation_of(memory_pairs(every), MEMORY), utilisation_of(of_cpu, CPU)
     p50, p95 = (float(value) for value in np.quantile(used_gb, [0.5, 0.95]))
