@@ -10,7 +10,7 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.memory import over_time
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.ledger import ledger_of
-from workprof.memory.ledger_settings import MEMORY, LedgerSettings
+from workprof.memory.ledger_settings import MEMORY, USER, LedgerSettings
 from workprof.memory.over_time import (
     BIN_WORDS,
     ENOUGH_BINS,
@@ -257,3 +257,21 @@ def test_memory_does_not_grow_with_the_bins_that_runs_overlap():
         return most
 
     assert peak("hour") < 1.2 * peak("year")
+
+
+@pytest.mark.slow
+def test_a_table_that_is_read_in_parts_gives_so_many_times_the_figures_of_one_part():
+    jobs, times = trace(n=1_001), 300
+    whole = pd.concat([jobs, *(jobs.assign(row_id=-1) for _ in range(times - 1))], ignore_index=True)
+    assert len(whole) > over_time.AT_ONCE
+    settings = OverTimeSettings(by=USER)
+    found, one = over_time_of({"jobs": whole}, settings), over_time_of({"jobs": jobs}, settings)
+    assert found.rows == one.rows
+    assert found.unused == pytest.approx(times * one.unused)
+    assert (found.n_runs == times * one.n_runs).all()
+    assert (found.n_judged, found.n_not_judged) == (times * one.n_judged, times * one.n_not_judged)
+    assert found.total_unused == pytest.approx(times * one.total_unused)
+    first = OverTimeRunsSettings(over=settings, row=one.rows[0], most=times)
+    listed, alone = (over_time_runs_of({"jobs": table}, first) for table in (whole, jobs))
+    assert listed.n_runs == times * alone.n_runs
+    assert listed.unused_each_gb_h == pytest.approx(alone.unused_each_gb_h[0])
