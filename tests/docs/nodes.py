@@ -123,7 +123,7 @@ NOISES = {
 
 
 def steady_row(noise):
-    """The row of steady nodes: share of reports of six benchmarks that ask for another run, and that exclude."""
+    """The row of steady nodes: share of reports of six benchmarks that need another run, and that exclude."""
     rng, reports, nodes, drop = np.random.default_rng(5), 30, 60, 0.0
     counts = np.zeros(2)
     for _ in range(nodes):

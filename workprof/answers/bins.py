@@ -109,7 +109,7 @@ WHICH = (
     Column("killed_in_bin", "n_above", "Killed in it", unit="count", help="Runs of the history that use more."),
 )
 WHICH_BIN = (
-    "A run starts in the smallest bin that holds the largest use of its task with the headroom; after a kill it gets "
+    "A run starts in the smallest bin that holds the largest use of its task with the headroom. After a kill it gets "
     "the next one."
 )
 

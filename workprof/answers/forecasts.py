@@ -72,6 +72,8 @@ def forecast_sentence(
         words.append(f"{formatted(target, float(one.point[0]))}{ends}")
     happened = [] if profile is None else [UNCLUSTERED if profile == NO_PROFILE else naming.name(profile)]
     happened += [formatted(target, actual[target]) for target in shown if target in actual]
+    if not actual and words[1:]:
+        words = [f"{words[0]}. Expected: {words[1]}", *words[2:]]
     return f"{of}: {', '.join(words)}.{f' Actual: {listed(happened)}.' if happened else ''}"
 
 

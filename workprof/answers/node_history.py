@@ -157,7 +157,7 @@ def history_answer(result: History) -> Answer:
         history_figures(result),
         (node_states_table(result), changes_table(result)),
         notes=(
-            f"On a steady node at most {share} of the reports request another run, where noise has no long bad tail; "
+            f"On a steady node at most {share} of the reports need another run, where noise has no long bad tail. "
             f"{counted(result.settings.good_runs, 'good run')} in a row take an excluded node back.",
             *left_out_note(result),
         ),

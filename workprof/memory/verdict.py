@@ -410,10 +410,9 @@ def _judged_or_kept(windows: Windows, sizing: Sizing, problem: str) -> Judgement
 
 def _curve_point(windows: Windows, sizing: Sizing, share: float) -> CurvePoint:
     judged = windows.judge(replace(sizing, acceptable_share=share))
-    booked = windows.runs.booked[judged.first :].sum()
-    return CurvePoint(
-        share, float(1 - judged.charged.sum() / booked), int(judged.killed.sum()), float(judged.chance.sum())
-    )
+    booked = float(windows.runs.booked[judged.first :].sum())
+    saved_share = 1 - float(judged.charged.sum()) / booked if booked > 0 else math.nan
+    return CurvePoint(share, saved_share, int(judged.killed.sum()), float(judged.chance.sum()))
 
 
 def cells_of(runs: SizedRuns, judged: Judgement, row: Ints) -> Cells:

@@ -67,7 +67,7 @@ class HistorySettings:
     false_alarm_share: Annotated[
         float,
         Setting(
-            "Share of the reports of a steady node that may request another run; a report is a run of each benchmark.",
+            "Share of the reports of a steady node that may need another run; a report is a run of each benchmark.",
             "share",
             least=0.0001,
             most=0.2,
