@@ -101,7 +101,7 @@ class ShapesSettings:
             least=1,
             most=12,
             key="phases_shapes_counters",
-            label="Counters warped",
+            label="Counters compared",
         ),
     ] = 4
     points: Annotated[
@@ -112,7 +112,7 @@ class ShapesSettings:
             least=8,
             most=500,
             key="phases_shapes_points",
-            label="Most points",
+            label="Most samples",
         ),
     ] = 60
     edits: LibraryEdits = field(default_factory=LibraryEdits)
