@@ -19,6 +19,7 @@ HEAVY = {
     "shap",
     "sklearn",
     "tslearn",
+    "urllib3",
     "xgboost",
 }
 

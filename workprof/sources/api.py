@@ -6,9 +6,6 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlencode
 
-import urllib3
-from urllib3.util import Retry, Timeout, make_headers
-
 from workprof.core.errors import WorkprofError
 from workprof.sources.source import Credentials, secret
 
@@ -36,14 +33,16 @@ class Api:
     """One server; use it as a context."""
 
     def __init__(self, url: str, credentials: Credentials, more_headers: Mapping[str, str] | None = None) -> None:
+        import urllib3  # noqa: PLC0415  most commands ask no server
+
         self.url = url.rstrip("/")
         headers = dict(more_headers or {})
         if credentials.password:
-            headers |= make_headers(basic_auth=f"{credentials.user}:{secret(credentials.password)}")
+            headers |= urllib3.make_headers(basic_auth=f"{credentials.user}:{secret(credentials.password)}")
         elif credentials.token and "authorization" not in {name.lower() for name in headers}:
             headers["Authorization"] = f"Bearer {secret(credentials.token)}"
         headers |= {name: secret(reference) for name, reference in credentials.headers.items()}
-        retries = Retry(
+        retries = urllib3.Retry(
             total=TRIES,
             redirect=0,  # a secret goes to the named server alone
             backoff_factor=BACKOFF_S,
@@ -56,7 +55,7 @@ class Api:
         self._pool = urllib3.PoolManager(
             headers=headers,
             retries=retries,
-            timeout=Timeout(connect=CONNECT_S, read=READ_S),
+            timeout=urllib3.Timeout(connect=CONNECT_S, read=READ_S),
             ca_certs=credentials.ca_file or None,
         )
 
@@ -73,6 +72,8 @@ class Api:
             Refused: when its status is an error; with the server's own words.
             SourceUnreachable: when it does not answer, or not with whole JSON.
         """
+        import urllib3  # noqa: PLC0415  as above
+
         text = urlencode(query or {})
         shown = f"{self.url}{path}"
         try:

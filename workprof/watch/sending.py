@@ -14,9 +14,6 @@ from email.errors import MessageError
 from email.message import EmailMessage
 from urllib.parse import urlsplit
 
-import urllib3
-from urllib3.util import Retry, Timeout
-
 from workprof.answers.digest import Letter
 from workprof.core.errors import SettingsError, WorkprofError
 from workprof.sources.source import secret
@@ -81,11 +78,13 @@ def post(letter: Letter, read_s: float = READ_S) -> None:
         SettingsError: where it is not configured.
         NotSent: where it refuses, is too slow or cannot be reached.
     """
+    import urllib3  # noqa: PLC0415  most commands send nothing
+
     url, kind = setting(WEBHOOK, "the URL of a webhook"), setting(KIND) or JSON
     parts = urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
         raise SettingsError(f"{WEBHOOK} is no https:// URL; only a webhook on this machine may have http://")
-    retries = Retry(
+    retries = urllib3.Retry(
         total=TRIES,
         connect=TRIES,
         read=0,  # it may have come through
@@ -97,7 +96,7 @@ def post(letter: Letter, read_s: float = READ_S) -> None:
         raise_on_status=False,
         raise_on_redirect=False,
     )
-    with urllib3.PoolManager(retries=retries, timeout=Timeout(connect=CONNECT_S, read=read_s)) as pool:
+    with urllib3.PoolManager(retries=retries, timeout=urllib3.Timeout(connect=CONNECT_S, read=read_s)) as pool:
         try:
             answer = pool.request("POST", url, body=body_of(kind, letter), headers={"Content-Type": "application/json"})
         except (urllib3.exceptions.HTTPError, OSError) as error:
