@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.core.arrays import Floats, Ints, Positions
-from workprof.core.compiled import compiled, compiled_within
+from workprof.core.compiled import compiled
 
 Singles = NDArray[np.float32]
 
@@ -76,7 +76,7 @@ def _depth(left: Sequence[int], right: Sequence[int]) -> int:
     return steps
 
 
-@compiled_within
+@compiled
 def _leaves(design: Singles, nodes: NDArray[np.void], roots: Ints, depth: Ints) -> Ints:
     result = np.empty((len(design), len(roots)), dtype=np.int64)
     at, one = np.empty(AT_ONCE, dtype=np.uint32), np.uint32(1)
@@ -98,7 +98,7 @@ def _leaves(design: Singles, nodes: NDArray[np.void], roots: Ints, depth: Ints) 
     return result
 
 
-@compiled_within
+@compiled
 def _sums(leaves: Ints, nodes: NDArray[np.void], group: Ints, base: Singles) -> Singles:
     sums = np.empty((len(leaves), len(base)), dtype=np.float32)
     for row in range(len(leaves)):
