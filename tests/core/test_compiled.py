@@ -1,13 +1,16 @@
 """What is compiled in several processes and loaded in one is what each of them compiled."""
 
+import ast
 import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import workprof
 from workprof.core.compiled import KernelFile, compiled, compiled_within
 
 KERNELS = """
@@ -89,6 +92,7 @@ def test_the_cache_is_ours():
     assert tripled(np.int64(2)) == 6
 
 
+@pytest.mark.slow
 def test_a_kernel_of_kernels_has_no_way_in_from_python():
     @compiled_within
     def tripled(value):
@@ -102,6 +106,20 @@ def test_a_kernel_of_kernels_has_no_way_in_from_python():
     inner, outer = (next(iter(one.overloads.values())) for one in (tripled, six_times))
     names = [one.fndesc.llvm_cpython_wrapper_name in one.library.get_llvm_str() for one in (inner, outer)]
     assert names == [False, True]
+
+
+def test_only_kernels_call_what_has_no_way_in():
+    """Python would call into nothing, which ends the process."""
+    for path in Path(workprof.__file__).parent.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if "compiled_within" not in text:
+            continue
+        tree = ast.parse(text)
+        parts = [(one, [ast.unparse(each) for each in getattr(one, "decorator_list", [])]) for one in tree.body]
+        within = {one.name for one, marks in parts if "compiled_within" in marks}
+        for one, marks in parts:
+            named = {each.id for each in ast.walk(one) if isinstance(each, ast.Name)}
+            assert not named & within or any(mark.startswith("compiled") for mark in marks), (path, named & within)
 
 
 OF_A_RECORD = """
