@@ -171,6 +171,8 @@ WITHOUT = {
     "By group the goal is .03": "a look into one group of the table above",
     "About 25 variants of the calibration": "variants that were tried and not kept",
     "How small can the ECE be here": "a bootstrap that was made once",
+    "Rounds, leaves and the least": "the paper's figures, of builds that are not in the shared data",
+    "They help on two": "keys of the verdict that were tried and not kept",
     "It runs on Linux": "versions",
 }
 """How a paragraph begins whose figures no command prints, and why."""
