@@ -1,6 +1,9 @@
 """perf stat -I -x,: counts per interval become rates; scopes, multiplexing, the last interval, locales."""
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.formats.telemetry_files import checks, imported
@@ -88,3 +91,45 @@ def test_other_lines_are_set_aside(tmp_path):
     assert [one.line for one in found.rejected] == [11, 12, 13]
     with pytest.raises(NoRows, match="no line of perf stat"):
         imported(tmp_path, "perf.csv", "nothing of perf\n", "perf-stat")
+
+
+def json_line(at, value, event, **more):
+    told = {"interval": at, **more, "counter-value": value, "unit": "", "event": event, "event-runtime": 1}
+    return json.dumps(told | {"pcnt-running": more.pop("share", 100.0), "metric-value": 0.0, "metric-unit": "(null)"})
+
+
+def test_lines_of_json_are_those_of_text(tmp_path):
+    """The same counts as `THREE`, as `perf stat -j` writes them."""
+    lines = ["# started on Sat Nov 21 02:21:23 2026", ""]
+    for line in THREE.split("\n")[3:-1]:
+        at, value, unit, event, _, percent, *_ = line.strip().split(",")
+        lines.append(json_line(float(at), value, event, unit=unit).replace("100.0", percent))
+    told, found = imported(tmp_path, "perf.csv", THREE), imported(tmp_path, "perf.json", "\n".join(lines))
+    pd.testing.assert_frame_equal(found.frame, told.frame)
+    assert checks(found) == checks(told)
+
+
+@pytest.mark.parametrize("scope", [{"cpu": ("0", "1")}, {"socket": ("S0", "S1"), "aggregate-number": (2, 2)}])
+def test_counts_of_single_processors_in_json_are_added_up(tmp_path, scope):
+    lines = [
+        json_line(t, "10.000000", "cycles", **{key: values[place] for key, values in scope.items()})
+        for t in (1.0, 2.0)
+        for place in (0, 1)
+    ]
+    found = imported(tmp_path, "perf.json", "\n".join(lines))
+    assert found.frame["perf.cycles/s"].tolist() == [20.0, 20.0]
+    assert checks(found)["scopes_summed"] == 4
+
+
+def test_a_line_of_json_without_a_count_is_rejected_with_its_number(tmp_path):
+    lines = [
+        json_line(1.0, "10", "cycles"),
+        '{"interval" : 1.0, "metric-value" : "0.5", "metric-unit" : "insn per cycle"}',
+        '{"interval" : 2.0, "counter-value" : "1',
+        json_line(2.0, "ten", "cycles"),
+        json_line(2.0, "20", "cycles"),
+    ]
+    found = imported(tmp_path, "perf.json", "\n".join(lines))
+    assert [one.line for one in found.rejected] == [2, 3, 4]
+    assert {one.reason for one in found.rejected} == {"no line of perf stat -I -j with a count"}
+    assert found.frame["perf.cycles/s"].tolist() == [10, 20]

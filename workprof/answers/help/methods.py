@@ -305,7 +305,7 @@ MEASURED = {
     "configurations": "Measured configurations: CSV with machine, count, runtime, and cost or price_per_h",
     "scout": "Measured configurations: Scout's folders, a report.json and sar_node1.csv, ... for each run",
     "perfspect": "PerfSpect metrics and telemetry",
-    "perf-stat": "perf stat -I MILLISECONDS -x,",
+    "perf-stat": "perf stat -I MILLISECONDS, with -x, or -j",
     "sadf": "sadf -d of sysstat",
     "prometheus": "Prometheus range query, JSON",
     "psrecord": "psrecord log",

@@ -1,8 +1,10 @@
-"""`perf stat -I ... -x,`: a line per interval and event; counts per interval become rates.
+"""`perf stat -I ... -x,` or `-j`: a line per interval and event; counts per interval become rates.
 
-The separator may be another one (`-x ';'`), and numbers may have a decimal comma, as in most countries.
+The separator may be another one (`-x ';'`), and numbers may have a decimal comma, as in most countries. With `-j` each
+line is a JSON object.
 """
 
+import json
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -23,6 +25,7 @@ TIME = re.compile(r"\s*\d+([.,])\d{6,}([^\w.\s]|[\t ]+)")
 DIGITS = re.compile(r"\d+")
 CPU_SCOPE = re.compile(r"CPU\d+")
 OTHER_SCOPE = re.compile(r"[SDNCL]\d+(?:-[A-Z]+\d+)*")
+JSON_SCOPES = {"cpu", "thread", "core", "cache", "cluster", "die", "socket", "node"}
 NOT_A_COUNT = ("<not counted>", "<not supported>")
 SHORTEST_INTERVAL_S = 0.05
 """What perf writes of the last, broken interval may be shorter; it says nothing."""
@@ -79,13 +82,27 @@ def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[Unreadable, ...
                 continue
             if time := TIME.match(text):
                 decimal, separator = time.group(1), time.group(2)[:1]
-            count = _count(_words(text.strip(), decimal, separator))
+            in_json = text.lstrip().startswith("{")
+            count = _json_count(text) if in_json else _count(_words(text.strip(), decimal, separator))
             if count is None:
-                rejected.append(Unreadable(number, "", text[:EXCERPT_CHARACTERS], "no line of perf stat -I -x,"))
+                reason = f"no line of perf stat -I {'-j with a count' if in_json else '-x,'}"
+                rejected.append(Unreadable(number, "", text[:EXCERPT_CHARACTERS], reason))
             else:
                 counts.append(count)
     refuse_unread(path, origin, len(counts) + len(rejected) + comments)
     return counts, tuple(rejected)
+
+
+def _json_count(text: str) -> Count | None:
+    """What a line of `perf stat -j` says; one with nothing but a metric holds no count."""
+    try:
+        one = json.loads(text)
+        counted, event = one["counter-value"], str(one["event"])
+        value = np.nan if counted in NOT_A_COUNT else float(counted)
+        at_s, percent = float(one["interval"]), float(one.get("pcnt-running", WHOLE_PERCENT))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return Count(at_s, event, value, percent, not JSON_SCOPES.isdisjoint(one)) if event and np.isfinite(at_s) else None
 
 
 def _words(text: str, decimal: str, separator: str) -> list[str]:

@@ -5,6 +5,7 @@ import re
 PERF_LINE = re.compile(
     r"\s*\d+[.,]\d{6,}(?P<sep>[^\w.\s]|\t)(?:[\d.,]+|<not (?:counted|supported)>|[A-Z][\w-]*(?P=sep))"
 )
+PERF_JSON_LINE = re.compile(r'\s*\{\s*"interval"\s*:\s*[\d.]+\s*,.*"(?:counter|metric)-value"')
 HEAD_CHARACTERS = 20_000
 PERFSPECT_STARTS = ("TS,SKT,CPU,", "metric,mean,min,max,stddev", "metrics,avg,p95,min,max", "time,metric_")
 PSRECORD_STARTS = ("# Elapsed time", "elapsed_time,nproc,cpu,")
@@ -37,11 +38,13 @@ def _of_json(content: str) -> str | None:
         return "prometheus"
     if PERFSPECT_TABLE.search(head) or PERFSPECT_FRAME.match(head):
         return "perfspect"
-    return None
+    return "perf-stat" if PERF_JSON_LINE.match(head) else None
 
 
 def _is_perf(head: str) -> bool:
     lines = (line for line in head.splitlines() if line.strip())
     first = next((line for line in lines if not line.startswith("#")), "")
+    if PERF_JSON_LINE.match(first):
+        return True
     match = PERF_LINE.match(first)
     return match is not None and first.count(match["sep"]) >= 3
