@@ -70,6 +70,8 @@ def test_without_finished_runs_every_page_says_so_and_the_ledger_is_shown(app, p
 @pytest.mark.parametrize("poor", ["two"], indirect=True)
 def test_too_few_rows_leave_the_curves_of_all_jobs(app, poor):
     test = shown(app, "durations", "Observed")
-    assert "which this dataset cannot have: 2 rows cannot hold two profiles of 20 rows" in told(test)
+    assert "80 % of runs finish within" in told(test)
+    profiles = app("durations", durations_tab="Observed", durations_by="profile")
+    assert "which this dataset cannot have: 2 rows cannot hold two profiles of 20 rows" in told(profiles)
     assert "Quantiles" in [one.value for one in test.header]
     assert "Find profiles" not in [one.label for one in test.button]

@@ -37,6 +37,9 @@ PLAIN = {
     "Killed or failed",
     "Unused",
     "Unusual runs",
+    "Excluded nodes",
+    "Nodes to run again",
+    "Changes of a verdict",
 }  # fmt: skip
 """Labels that say in everyday words what they count; each has a help of its own."""
 
