@@ -200,7 +200,7 @@ def test_a_clock_without_dates_counts_weeks_from_day_0():
 
 def test_a_trace_of_some_days_is_refused_in_words():
     jobs = trace(weeks=1, users=2)
-    with pytest.raises(NotEnoughData, match="no run starts in the week"):
+    with pytest.raises(NotEnoughData, match="two full weeks are compared, and no run starts in"):
         changes_of({"jobs": jobs}, ChangesSettings())
 
 
