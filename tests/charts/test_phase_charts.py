@@ -342,7 +342,7 @@ def test_what_was_not_evaluated_is_said():
 
 def test_where_too_few_runs_are_learned_for_a_threshold_no_rejection_is_claimed():
     found = dataclasses.replace(given.evaluation(), c=float("nan"), rejected_share=0.0, false_reject_share=0.0)
-    assert "none can be called unknown" in evaluation_sentence(found)
+    assert "None can be called unknown" in evaluation_sentence(found)
     assert "0.0 %" not in evaluation_sentence(found)
     shown = {line.label: line.value for line in evaluation_figures(found)}
     assert [shown[name] for name in ("With rejections", "Unknown rejected", "Known rejected")] == ["no threshold"] * 3

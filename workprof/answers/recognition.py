@@ -101,20 +101,20 @@ NAMES = {
 
 
 def evaluation_sentence(result: Evaluation) -> str:
-    """Return accuracy beside the best baseline, and both rejections, in one sentence."""
+    """Return accuracy beside the best baseline, then both rejections."""
     parts = []
     if result.known is not None:
         best = max(result.baselines, key=lambda name: result.baselines[name], default="")
         beside = f", {NAMES.get(best, best)} {share_words(result.baselines[best])}" if best else ""
         parts.append(f"{share_words(result.known.accuracy)} of held-out runs are recognised{beside}")
     if has_no_threshold(result):
-        parts.append("none can be called unknown, since a workload needs at least four runs for a threshold")
+        parts.append("None can be called unknown, since a workload needs at least four runs for a threshold")
     elif result.unknown:
         parts.append(
             f"{share_words(result.rejected_share)} of the runs of unknown workloads are rejected, with "
             f"{share_words(result.false_reject_share)} of the known ones ({false_reject_words(result)})"
         )
-    return f"{'; '.join(parts) or 'Nothing could be evaluated'}."
+    return f"{'. '.join(parts) or 'Nothing could be evaluated'}."
 
 
 def false_reject_words(result: Evaluation) -> str:
