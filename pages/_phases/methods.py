@@ -9,8 +9,7 @@ from workprof.answers.growing import NOT_YET as NOT_SIZED, growing_answer
 from workprof.answers.partial import course_answer, early_answer
 from workprof.answers.phase_methods import methods_answer, typical_answer
 from workprof.answers.shapes import NOT_YET, shapes_answer
-from workprof.charts.phases.growing import growing_chart
-from workprof.charts.phases.methods import methods_chart, shapes_chart, typical_chart
+from workprof.charts.phases.methods import growing_chart, methods_chart, shapes_chart, typical_chart
 from workprof.charts.phases.partial import course_chart, early_chart
 from workprof.core.words import markdown_text
 from workprof.phases.library import LibraryEdits

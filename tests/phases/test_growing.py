@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from workprof.answers.growing import growing_answer
-from workprof.charts.phases.growing import growing_chart
+from workprof.charts.phases.methods import growing_chart
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.phases.growing import Growing, GrowingSettings, Plan, envelope_of, growing_of, plan_of, replayed, steps_of

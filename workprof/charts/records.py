@@ -46,9 +46,8 @@ from workprof.charts.nodes.search import cost_curves
 from workprof.charts.over_time import over_time_chart
 from workprof.charts.phases.evaluation import distance_matrix, known_bars
 from workprof.charts.phases.fingerprints import overlay_chart
-from workprof.charts.phases.growing import growing_chart
 from workprof.charts.phases.matches import match_chart
-from workprof.charts.phases.methods import methods_chart, shapes_chart, typical_chart
+from workprof.charts.phases.methods import growing_chart, methods_chart, shapes_chart, typical_chart
 from workprof.charts.phases.partial import course_chart, early_chart
 from workprof.charts.phases.timeline import most_moving, timeline_chart
 from workprof.charts.profiles.jobs import profile_map

@@ -39,7 +39,7 @@ class EarlySettings:
         Setting(
             "Exclude each workload in turn: its runs must be called unknown. This takes most of the time.",
             key="phases_early_excluded",
-            label="With excluded workloads",
+            label="Each workload excluded once",
         ),
     ] = True
     library: LibrarySettings = field(default_factory=LibrarySettings)
