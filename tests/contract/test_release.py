@@ -36,6 +36,10 @@ KEPT = HERE / "release.json"
 RELEASE = json.loads(KEPT.read_text())
 
 CHANGED: dict[str, str] = {
+    "version: memory.verdict": "the interval of a next window weighs keys",
+    "version: memory.changes": "it compares verdicts",
+    "version: memory.ledger": "its findings are rows of the verdict",
+    "version: memory.ledger_runs": "its findings are rows of the verdict",
     "version: memory.train": "dates and parts of names may be inputs",
     "version: memory.tables": "dates and parts of names may be inputs",
     "version: nodes.search": "a run may cost its time times a price that is given",

@@ -282,6 +282,15 @@ def test_few_runs_keep_everything_and_say_so():
     assert FEW in {row.reason for row in thin.rows} | {FEW}
 
 
+def test_a_small_key_beside_a_large_one_does_not_make_the_saving_of_a_next_window_doubtful():
+    table = jobs(3, n=200, task_name="align", user="u", peak_memory_bytes=3e9)
+    table.loc[[40, 90, 150], ["task_name", "requested_memory_bytes", "peak_memory_bytes"]] = "small", 4e9, 4e9
+    table.loc[[40, 90, 150], ["status", "finished"]] = "OUT_OF_MEMORY", False
+    found = verdict(table).memory
+    assert {row.key["task_name"]: row.action for row in found.rows} == {"align": LOWER, "small": RAISE}
+    assert 0 < found.judged.interval.low < found.judged.saved_share < found.judged.interval.high
+
+
 def test_jobs_of_ever_new_names_are_sized_by_their_user():
     table = jobs(8)
     table["task_name"] = [f"job{at}" for at in range(len(table))]

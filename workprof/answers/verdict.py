@@ -82,6 +82,7 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
     runs = counted(row.n_runs, "run")
     enforced = row.n_killed or row.largest <= row.request
     full = f"largest of {runs} used {used}" if enforced else f"requests are not enforced, runs used up to {used}"
+    killed = f"{row.n_killed:,} of {runs} {'timed out' if resource == TIME else 'were killed for memory'}"
     return {
         ROOM: f"largest of {runs} used {used}",
         FEW: f"kept: {runs} so far",
@@ -89,8 +90,8 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
         VARIES: f"kept: use varies {number(row.largest / row.smallest) if row.smallest > 0 else 'many'}-fold",
         COSTLY: "kept: the kills would cost more than is saved",
         BOUND: "kept: use is only known per task, so it may be higher",
-        TOO_SHORT: "kept: too few runs to judge",
-        KILLED: f"raise: {row.n_killed:,} of {runs} {'timed out' if resource == TIME else 'were killed for memory'}",
+        TOO_SHORT: "kept: too few runs to judge" + (f", though {killed}" if row.n_killed else ""),
+        KILLED: f"raise: {killed}",
         ABOVE: f"raise: {row.n_above:,} of {runs} used more than their request",
     }[row.reason]
 

@@ -216,7 +216,7 @@ VERDICT = Question(
     Verdict,
     "workprof.memory.verdict:verdict_of",
     finds="verdict on the requests",
-    version=3,
+    version=4,
     optional=lambda _: VERDICT_READS,
     page=PAGE,
     tab="Plan",

@@ -489,7 +489,8 @@ def _booking(runs: SizedRuns, of: slice) -> Booking:
 def _next_window(key: Ints, block: Ints, booked: Floats, saved: Floats) -> Interval:
     """The interval of what a next window saves: of windows that are drawn, and of the keys in them.
 
-    Single runs of a key in a window are no independent draws: their whole moves together.
+    Single runs of a key in a window are no independent draws: their whole moves together. Keys get weights, the Bayesian
+    bootstrap (Rubin 1981): where keys are few, draws of whole keys would often have one of them alone.
     """
     if not saved.any():
         return Interval(math.nan, math.nan)  # every request is kept
@@ -501,10 +502,10 @@ def _next_window(key: Ints, block: Ints, booked: Floats, saved: Floats) -> Inter
     rng, shares = np.random.default_rng(0), []
     for at in rng.integers(len(groups), size=DRAWS).tolist():
         held, less = groups[at]
-        drawn = rng.integers(len(held), size=len(held))
-        whole = held[drawn].sum()
+        weight = rng.exponential(size=len(held))
+        whole = weight @ held
         if whole > 0:
-            shares.append(less[drawn].sum() / whole)
+            shares.append(weight @ less / whole)
     if not shares:
         return Interval(math.nan, math.nan)
     low, high = np.quantile(shares, [0.025, 0.975])
