@@ -489,8 +489,8 @@ def _booking(runs: SizedRuns, of: slice) -> Booking:
 def _next_window(key: Ints, block: Ints, booked: Floats, saved: Floats) -> Interval:
     """The interval of what a next window saves: of windows that are drawn, and of the keys in them.
 
-    Single runs of a key in a window are no independent draws: their whole moves together. Keys get weights, the Bayesian
-    bootstrap (Rubin 1981): where keys are few, draws of whole keys would often have one of them alone.
+    Single runs of a key in a window are no independent draws: their whole moves together. Keys get weights, the
+    Bayesian bootstrap (Rubin 1981): where keys are few, draws of whole keys would often have one of them alone.
     """
     if not saved.any():
         return Interval(math.nan, math.nan)  # every request is kept
