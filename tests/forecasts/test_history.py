@@ -10,6 +10,7 @@ from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.forecasts.errors import summarise_errors
 from workprof.forecasts.history import LEVELS, Cells, Past, backoff_medians, read_cells, recent_quantiles, take_cells
 from workprof.forecasts.splits import units_of
+from workprof.forecasts.window import window_quantiles
 
 pytestmark = pytest.mark.slow
 
@@ -67,6 +68,17 @@ def test_a_window_holds_the_64_nearest_in_time():
     )
     assert found.count[0] == 64
     assert found.quantiles[0] == pytest.approx([118, 149, 181], abs=1.01)
+
+
+def test_a_stored_history_needs_no_loop_of_its_own():
+    cells = read_cells(jobs_of(), SUBMIT_FIELDS)
+    past = Past(cells, np.ones(160), np.arange(160))
+    asked = take_cells(cells, np.arange(2)), np.full(2, -1), np.array([0.5]), np.inf
+    recent_quantiles(past, *asked)
+    compiled = len(window_quantiles.signatures)
+    cells.fewest.setflags(write=False)  # as what is read back from the cache
+    recent_quantiles(past, *asked)
+    assert len(window_quantiles.signatures) == compiled
 
 
 def test_fields_that_a_table_lacks_leave_their_levels():

@@ -40,13 +40,19 @@ def test_rows_without_a_start_count_by_their_submission_and_without_both_as_the_
 
 def test_a_forecaster_learns_the_latest_runs(jobs):
     latest = jobs[jobs["start_time_s"] > jobs["start_time_s"].sort_values().iloc[499]]
-    trained = train_forecaster({"jobs": jobs}, ForecasterSettings(FEW), targets=("duration_s",))
+    said = []
+    told = lambda share, words: said.append((share, words))  # noqa: E731
+    trained = train_forecaster({"jobs": jobs}, ForecasterSettings(FEW), told, targets=("duration_s",))
     wanted = train_forecaster({"jobs": latest}, ForecasterSettings(), targets=("duration_s",))
     assert trained.classifier.tuning == wanted.classifier.tuning
     assert np.array_equal(trained.classifier.booster, wanted.classifier.booster)
     assert set(trained.row_ids["duration_s"]) == set(latest["row_id"])
     assert trained.classifier.notes == (*wanted.classifier.notes, f"{NOTE}.")
     assert set(hold_out({"jobs": jobs}, ForecasterSettings(FEW)).row_ids) <= set(latest["row_id"])
+    shares = [share for share, _ in said]
+    assert shares == sorted(shares)
+    within = {share for share, words in said if words == "Learning Duration, 1 of 1 quantities"}
+    assert len(within) >= 4, "each training within the quantity is told"
 
 
 @pytest.mark.soak

@@ -51,7 +51,8 @@ def _predict(
             result = read.jobs
             _file_notes(read)
         else:
-            result = workbench.forecast_job(dataset, dict(_pair(text) for text in values or ()), settings)
+            one = dict(_pair(text) for text in values or ())
+            result = workbench.forecast_job(dataset, one, settings, progress_line())
         shares = workbench.machine_shares(dataset)
         called = workbench.profile_names(dataset, settings.classifier.profiles)
     emit_of(

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from workprof.core.errors import SettingsError
+from workprof.core.progress import Progress
 
 PATIENCE_S = 10
 RETRIES = 3
@@ -23,7 +24,6 @@ MEANWHILE_S = 1.0
 AHEAD = 2
 """Items that are handed out to each thread of the cluster before the first of them is done."""
 
-Shared = TypeVar("Shared")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -58,7 +58,12 @@ def loops_on(scheduler: str | None) -> Iterator[None]:
 
 
 def each(
-    function: Callable[[Shared, Item], Result], shared: Shared, items: Iterable[Item], *, threads: int = 1
+    function: Callable[..., Result],
+    shared: object,
+    items: Iterable[Item],
+    *,
+    threads: int = 1,
+    told: Callable[[Item], Progress] | None = None,
 ) -> Iterator[Result]:
     """Yield `function(shared, item)` for every item, in order.
 
@@ -67,12 +72,13 @@ def each(
     in memory as a whole.
 
     The function is of a module, and what it returns depends on its arguments alone; items are small beside `shared`.
-    Without a cluster each of `threads` takes items of its own.
+    Without a cluster each of `threads` takes items of its own; one thread gives the function `told(item)` as its
+    `progress`, where there is such.
     """
     client = _client.get()
     if client is None and threads == 1:
         for item in items:
-            yield function(shared, item)
+            yield function(shared, item, **({} if told is None else {"progress": told(item)}))
         return
     if client is None:
         pool = ThreadPoolExecutor(threads)

@@ -44,6 +44,13 @@ TARGETS = {
 }
 """What can be estimated, and its unit."""
 
+TARGETS_SHOWN = {
+    "duration_s": "Duration",
+    "peak_memory_bytes": "Peak memory",
+    "cpu_usage_percent": "CPU use",
+    "gpu_usage_percent": "GPU use",
+}
+
 Target = Annotated[
     str,
     Setting(
@@ -54,12 +61,7 @@ Target = Annotated[
             "cpu_usage_percent": "CPU use, 100 = a core",
             "gpu_usage_percent": "GPU use, 100 = a GPU",
         },
-        shown={
-            "duration_s": "Duration",
-            "peak_memory_bytes": "Peak memory",
-            "cpu_usage_percent": "CPU use",
-            "gpu_usage_percent": "GPU use",
-        },
+        shown=TARGETS_SHOWN,
         label="Quantity",
     ),
 ]

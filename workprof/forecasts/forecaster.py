@@ -19,6 +19,7 @@ from workprof.forecasts.encoder import not_learned
 from workprof.forecasts.estimates import (
     LEFT_OUT,
     TARGETS,
+    TARGETS_SHOWN,
     EstimateModel,
     Estimates,
     EstimateSettings,
@@ -180,9 +181,16 @@ def train_forecaster(
     models: dict[str, EstimateModel] = {}
     row_ids: dict[str, Ints] = {}
     left_out: dict[str, str] = {}
-    trainings = each(_train_target, (jobs, settings), targets)
-    for i, target in enumerate(targets):
-        progress(CLASSIFIER_SHARE + (1 - CLASSIFIER_SHARE) * i / len(targets), f"Learning {target}")
+
+    def told(target: str) -> Progress:
+        at, n = targets.index(target), len(targets)
+        words = f"Learning {TARGETS_SHOWN[target]}, {at + 1} of {n} quantities"
+        first, last = (CLASSIFIER_SHARE + (1 - CLASSIFIER_SHARE) * place / n for place in (at, at + 1))
+        return part_of(lambda share, _: progress(share, words), first, last)
+
+    trainings = each(_train_target, (jobs, settings), targets, told=told)
+    for target in targets:
+        told(target)(0.0, "")
         trained = next(trainings)
         if isinstance(trained, str):
             left_out[target] = trained
@@ -192,12 +200,14 @@ def train_forecaster(
     return Forecaster(settings, classifier, models, row_ids, left_out, seconds)
 
 
-def _train_target(shared: tuple[pd.DataFrame, ForecasterSettings], target: str) -> tuple[EstimateModel, Ints] | str:
+def _train_target(
+    shared: tuple[pd.DataFrame, ForecasterSettings], target: str, progress: Progress = silent
+) -> tuple[EstimateModel, Ints] | str:
     """An estimator and the ids of its jobs, or why there is none; it may be on another machine."""
     jobs, settings = shared
     try:
         known = known_jobs(jobs, target)
-        model = train_estimator(known, settings.of_target(target)).model
+        model = train_estimator(known, settings.of_target(target), progress).model
     except (ColumnMissing, NotEnoughData) as error:
         return str(error)
     has_ids = "row_id" in known.jobs.columns

@@ -184,7 +184,8 @@ def recent_quantiles(past: Past, queries: Cells, query_units: Ints, levels: Floa
     quantiles = np.tile(past.overall(levels), (n_queries, 1))
     level_of = np.full(n_queries, len(past.cells.fewest), dtype=np.int64)
     count_of = np.full(n_queries, len(past.targets), dtype=np.int64)
-    jobs = (known.keys, known.times, known.targets, known.units, past.cells.fewest)
+    fewest = past.cells.fewest.copy()  # one that was stored cannot be written to, which would be a kernel of its own
+    jobs = (known.keys, known.times, known.targets, known.units, fewest)
     keys, times = np.ascontiguousarray(queries.keys), np.ascontiguousarray(queries.times)  # one layout, one kernel
     units, bandwidth = np.ascontiguousarray(query_units), float(bandwidth_s)
     window_quantiles(*jobs, keys, times, units, bandwidth, levels, quantiles, level_of, count_of)
