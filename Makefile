@@ -46,7 +46,7 @@ tools:
 
 # Three processes on two cores, as some wait for a browser: one thread each, and what is imported is compiled once for all processes that follow.
 test soak: export OMP_NUM_THREADS = 1
-test soak: export PYTHONDONTWRITEBYTECODE =
+test soak bench: export PYTHONDONTWRITEBYTECODE =
 test: export WORKPROF_TEST_HOMES = $(CURDIR)/build/homes
 SPREAD := -n 3 --dist loadfile --no-loadscope-reorder
 

@@ -83,9 +83,10 @@ def grow_trees(
     threads = _threads(len(training.rows), ONE_THREAD_ROWS)
     max_bin = 256 if encoder.mode == "faithful" else MAX_BIN
     data, options = _data(encoder, training.rows, by_field=by_field)
-    matrix = xgboost.QuantileDMatrix(
-        data, training.targets, weight=training.weights, max_bin=max_bin, nthread=threads, **options
-    )
+    with xgboost.config_context(nthread=threads):  # of labels and weights, too
+        matrix = xgboost.QuantileDMatrix(
+            data, training.targets, weight=training.weights, max_bin=max_bin, nthread=threads, **options
+        )
     parameters = {
         "objective": "multi:softprob",
         "num_class": n_classes,

@@ -11,6 +11,8 @@ at random: the quantiles are those of the same distribution with a little noise,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,7 +51,19 @@ MEDIAN = 3
 """Position of the median in LEVELS."""
 
 TREE_THREADS = 1
-"""Two threads that wait for each other on a busy machine took 20 times as long as one (2 cores, load 5)."""
+"""Two threads that wait for each other on a busy machine took 20 times as long as one (2 cores, load 5). XGBoost reads
+tables and labels with all of them unless its own setting says otherwise: 15,000 rows in 16 to 30 ms of processor time
+instead of 2."""
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """XGBoost reads and predicts with `TREE_THREADS` in this thread."""
+    import xgboost  # noqa: PLC0415  heavy
+
+    with xgboost.config_context(nthread=TREE_THREADS):
+        yield
+
 
 ROUNDS = 30
 LEARNING_RATE = 0.25
@@ -83,7 +97,7 @@ def boost(design: Floats, values: Floats, levels: Floats, seed: int) -> Booster:
         "seed": seed,
         "nthread": TREE_THREADS,
     }
-    matrix = xgboost.QuantileDMatrix(design, values, max_bin=BOOSTED_BINS, nthread=TREE_THREADS)
+    matrix = xgboost.QuantileDMatrix(design, values, max_bin=BOOSTED_BINS)
     return xgboost.train(parameters, matrix, num_boost_round=ROUNDS)
 
 
@@ -100,7 +114,7 @@ def boost_plain(design: Floats, values: Floats, seed: int) -> tuple[Booster, Boo
     """
     import xgboost  # noqa: PLC0415  heavy
 
-    matrix = xgboost.DMatrix(design[:, COLUMNS_OF_TIME:], values, nthread=TREE_THREADS)
+    matrix = xgboost.DMatrix(design[:, COLUMNS_OF_TIME:], values)
     parameters = {"nthread": TREE_THREADS, "tree_method": "hist"}
     plain = xgboost.train(parameters, matrix, PLAIN_ROUNDS)
     return plain, xgboost.train(parameters | SLOW | {"seed": seed}, matrix, PLAIN_ROUNDS)
@@ -110,7 +124,7 @@ def plain_points(boosters: tuple[Booster, Booster], encoded: Floats) -> Floats:
     """(2, n_rows) log points from the (n_rows, n_columns) of `encode`."""
     import xgboost  # noqa: PLC0415  heavy
 
-    matrix = xgboost.DMatrix(encoded[:, COLUMNS_OF_TIME:], nthread=TREE_THREADS)
+    matrix = xgboost.DMatrix(encoded[:, COLUMNS_OF_TIME:])
     return np.stack([booster.predict(matrix) for booster in boosters]).astype(np.float64)
 
 
@@ -166,7 +180,7 @@ def grow_forest(design: Floats, values: Floats, seed: int) -> tuple[Forest, Boos
         "seed": seed,
         "nthread": TREE_THREADS,
     }
-    matrix = xgboost.QuantileDMatrix(design, values, max_bin=bins, nthread=TREE_THREADS)
+    matrix = xgboost.QuantileDMatrix(design, values, max_bin=bins)
     booster = xgboost.train(parameters, matrix, num_boost_round=1)
     kept = _rows_in_leaves(_leaves(booster, design), n_members, seed)
     return Forest(to_json_bytes(booster), kept, values), booster
@@ -267,6 +281,7 @@ def take_rows(predicted: CandidateQuantiles, rows: Ints) -> CandidateQuantiles:
     )
 
 
+@_one_thread()
 def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], seed: int) -> LoadedCandidates:
     """The three ways trained on past jobs."""
     vocabulary = learn_vocabulary(jobs, past.targets, fields)
@@ -292,6 +307,7 @@ def load_candidates(trained: Candidates) -> LoadedCandidates:
     return LoadedCandidates(trained, forest, boosted, (plain, slow))
 
 
+@_one_thread()
 def predict_quantiles(loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cells, units: Ints) -> CandidateQuantiles:
     """The quantiles of each candidate; `units` (n_rows,) are among the past jobs', -1 where they are new."""
     trained = loaded.trained
@@ -321,6 +337,7 @@ def design_of(loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cells, unit
     return np.column_stack([encode(jobs, trained.vocabulary, queries.times), history(trained.past, queries, units)])
 
 
+@_one_thread()
 def nearest_jobs(loaded: LoadedCandidates, design: Floats, count: int) -> tuple[Positions, Floats]:
     """At most `count` past jobs that weigh most in the forest's answer for one job, and their shares of it."""
     shared = shared_jobs(loaded.trained.forest, loaded.forest, design)[0]
