@@ -1,18 +1,11 @@
 """`classify` and `estimate`: the contract's keys, one job, a file of jobs, and input that cannot be used."""
 
-import json
-
 import pandas as pd
 import pytest
 
 from tests.command_line import run_here
 
 ROWS = 1000
-SPLITS = {"random", "by_job", "by_group", "by_time"}
-ERRORS = {
-    "share_within_5pct", "share_within_20pct", "share_within_100pct", "share_within_500pct", "ratio_error",
-    "factor_error", "within_2x", "mae", "under_predicted_share",
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -29,23 +22,6 @@ def sample(home):
 def job():
     """Metadata of one job as options; the values need not be known."""
     return ["--set", "user=u1", "--set", "task_name=worker", "--set", "workload=ctr", "--set", "plan_mem=2"]
-
-
-@pytest.mark.slow
-def test_classifier_scores(workprof, sample):
-    found = workprof("classify", "evaluate", "small", "--json").json
-    assert set(found["splits"]) | set(found["not_made"]) == SPLITS
-    for scores in found["splits"].values():
-        assert set(scores) == {
-            *("accuracy", "macro_f1", "weighted_f1", "abstained_share", "n_train", "n_test"),
-            *("mean_probability", "correct_share", "calibration_error", "new_users"),
-        }
-        assert scores["calibration_error"] >= abs(scores["mean_probability"] - scores["correct_share"]) - 1e-9
-        assert scores["new_users"]["n_test"] <= scores["n_test"]
-    assert any("Test runs were part of the clustering" in note for note in found["notes"])
-    assert set(found["classes"][0]) == {"profile", "precision", "recall", "f1", "support"}
-    assert [one["f1"] for one in found["classes"]] == sorted(one["f1"] for one in found["classes"])
-    assert found["train_seconds"] > 0
 
 
 @pytest.mark.slow
@@ -79,56 +55,11 @@ def test_a_file_of_jobs_gets_an_answer_per_row(workprof, sample, tmp_path):
 
 
 @pytest.mark.slow
-def test_every_predictor_and_the_interval(workprof, sample):
-    found = workprof("estimate", "evaluate", "--train", "small", "--split", "by_time", "--json").json
-    assert set(found) >= {"n_train", "n_test", "predictors", "interval", "best"}
-    widths = {"median_width_factor", "global_width_factor", "new_users_width_factor", "fixed_width_factor"}
-    assert set(found["interval"]) == widths | {
-        *("nominal", "coverage", "fixed_coverage", "by_group", "n_new_users", "new_users_coverage")
-    }
-    assert found["best"] in found["predictors"]
-    assert all(set(errors) == ERRORS for errors in found["predictors"].values())
-    assert set(found["predictors"]["combined"]["ratio_error"]) == {"p50", "p80", "p90"}
-    assert set(found["predictors"]["combined"]["factor_error"]) == {"p50", "p90"}
-    assert {"global_median", "backoff_medians", "profile_mean"} <= set(found["predictors"])
-
-
-@pytest.mark.slow
 def test_another_dataset_is_tested(workprof, sample, tmp_path):
     assert workprof("synth", "pai", "--rows", 600, "-o", tmp_path / "other.parquet", "--seed", 6).status == 0
     assert workprof("ingest", tmp_path / "other.parquet", "--name", "other").status == 0
     found = workprof("estimate", "evaluate", "--train", "small", "--test", "other", "--json").json
     assert (found["n_train"], found["n_test"]) == (ROWS - found["n_left_out"], 600)
-
-
-@pytest.mark.slow
-def test_faithful_mode_gives_the_published_estimators(workprof, sample):
-    found = workprof("estimate", "evaluate", "--train", "small", "--split", "by_time", "--mode", "faithful", "--json")
-    assert set(found.json["predictors"]) == {
-        f"profile_{name}" for name in ("mean", "median", "q05", "iqr", "skew_adaptive")
-    }
-    assert found.json["interval"] is None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("classify", "predict", "small"), "give either --set"),
-        (("classify", "predict", "small", "--set", "user"), "field=value"),
-        (("classify", "predict", "small", "--set", "cpu_usage=3"), "cpu_usage"),
-        (("classify", "predict", "small", "--set", "inst_num=many"), "no number"),
-        (("classify", "predict", "small", "--jobs", "absent.csv"), "absent.csv"),
-        (("estimate", "evaluate", "--train", "small", "--target", "disk"), "target is 'disk'"),
-        (("estimate", "evaluate", "--train", "small", "--split", "weekly"), "split is 'weekly'"),
-        (("estimate", "evaluate", "--train", "nothing"), "nothing"),
-    ],
-)
-def test_bad_input_ends_with_2_and_one_line(workprof, sample, arguments, words):
-    ended = workprof(*arguments)
-    assert ended.status == 2, ended.err
-    assert words in ended.err
-    assert "Traceback" not in ended.err
 
 
 @pytest.mark.slow
@@ -142,12 +73,3 @@ def test_bad_files_of_jobs(workprof, sample, tmp_path, content, words):
     ended = workprof("classify", "predict", "small", "--jobs", path)
     assert ended.status == 2, ended.err
     assert words in ended.err
-
-
-@pytest.mark.slow
-def test_text_for_people(workprof, sample, job):
-    shown = workprof("classify", "predict", "small", *job)
-    assert shown.status == 0, shown.err
-    assert "probability" in shown.out
-    with pytest.raises(json.JSONDecodeError):
-        json.loads(shown.out)

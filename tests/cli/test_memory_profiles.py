@@ -1,6 +1,5 @@
 """`workprof memory bins --profile`: the library's bins and the page's, and every kept run of them asked for again."""
 
-import json
 import re
 import shlex
 
@@ -8,9 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.pages.conftest import SAMPLE
-from workprof.answers.bins import profile_answer
 from workprof.cli.main import app
-from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import NotEnoughData, WorkprofError
 from workprof.core.records import to_json
 from workprof.core.settings import from_environment
@@ -64,24 +61,6 @@ def library(question):
         return question(bench)
 
 
-def untimed(told):
-    return {name: value for name, value in told.items() if name != "seconds"}
-
-
-def test_the_command_is_the_library(ask):
-    found = library(lambda bench: bench.profile_bins("jobs", ProfileBinSettings(1)))
-    told = json.loads(ask("memory", "bins", "jobs", "--profile", 1, "--json"))
-    assert untimed(told) == untimed(answer_json(profile_answer(found)))
-    assert told["profile"] == 1
-    assert told["n_runs"] <= told["n_rows"]
-    assert sum(one["n_runs"] for one in told["tasks"]) == told["n_runs"]
-    assert told["wasted_gb_h"] <= told["requested_gb_h"]
-    text = ask("memory", "bins", "jobs", "--profile", 1)
-    names = library(lambda bench: bench.profile_names("jobs"))
-    assert f"for {names[1]} " in text.splitlines()[0]
-    assert any("needs the profile before the run" in note for note in told["notes"])
-
-
 def test_the_bins_are_those_of_the_rows_of_the_profile(home):
     asked = BinSettings(k=2, weight="count")
     with Workbench(from_environment()) as bench:
@@ -92,15 +71,6 @@ def test_the_bins_are_those_of_the_rows_of_the_profile(home):
     assert found.bins.edges_bytes == by_hand.edges_bytes
     assert to_json(found.bins.effect) == to_json(by_hand.effect)
     assert found.n_rows == len(jobs)
-
-
-def test_without_a_task_or_a_profile_the_bins_are_those_of_all_runs(ask):
-    told = json.loads(ask("memory", "bins", "jobs", "-k", 2, "--json"))
-    found = library(lambda bench: bench.bins("jobs", BinSettings(k=2)))
-    assert told["edges_gb"] == [edge / 1e9 for edge in found.edges_bytes]
-    assert told["n_runs"] == found.effect.n_runs == 600
-    curve = json.loads(ask("memory", "curve", "jobs", "--json"))
-    assert json.loads(ask("memory", "curve", "jobs", "--profile", 1, "--json")) != curve
 
 
 def test_another_clustering_is_another_answer(home):
@@ -125,13 +95,6 @@ def test_another_clustering_is_another_answer(home):
 def test_what_cannot_be_asked_is_refused(ask, words, said):
     with pytest.raises(WorkprofError, match=re.escape(said)):
         ask("memory", "bins", *words)
-
-
-def test_an_unknown_profile_is_the_callers_mistake(run_workprof, folder):
-    done = run_workprof("memory", "bins", "jobs", "--profile", 99, home=folder / "home")
-    assert done.status == 2, done.err
-    assert "there is no profile 99" in done.err
-    assert "Traceback" not in done.err
 
 
 KEPT = {

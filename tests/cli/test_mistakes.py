@@ -58,6 +58,7 @@ MISTAKES = {
     "--fit of nothing": (("durations", "jobs", "--by", "profile", "--fit", "min_cluster=3"), "min_cluster"),
     "a policy that is not there": (("memory", "replay", "jobs", "--policies", "p59"), "p59"),
     "a field that is not there": (("classify", "predict", "jobs", "--set", "usr=ana"), "usr"),
+    "a field that is known after the run": (("classify", "predict", "jobs", "--set", "cpu_usage=3"), "cpu_usage"),
     "a pair that is none": (("classify", "predict", "jobs", "--set", "user"), "field=value"),
     "no field at all": (("classify", "predict", "jobs"), "--set"),
     "a file of jobs that is not there": (("classify", "predict", "jobs", "--jobs", "no.csv"), "no.csv"),

@@ -6,19 +6,8 @@ And `workprof nodes search`.
 import pytest
 
 from tests.nodes.test_search import SCORES, table, written
-from tests.nodes.transfer_reports import LOTARU
-from tests.shared_data import needs_shared_data
 
-PUBLISHED = {
-    "naive": [0.6692, 13.9303, 47.2588],
-    "online_m": [0.1955, 0.5967, 0.8010],
-    "lotaru": [0.1237, 0.4741, 0.7935],
-}
 HEADER = "Label,Machine,Workflow,NumberSequences,Task,Realtime,%cpu,TaskInputSizeUncompressed"
-
-
-def figures(one):
-    return [round(one[name], 4) for name in ("median", "p90", "p95")]
 
 
 @pytest.fixture(scope="module")
@@ -38,24 +27,6 @@ def small(tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
-@needs_shared_data
-def test_published_figures(workprof):
-    ran = workprof("nodes", "transfer", "--reports", LOTARU, "--local", "n2", "--targets", "n1,c2", "--json")
-    found = ran.json
-    assert {name: figures(found["methods"][name]) for name in PUBLISHED} == PUBLISHED
-    assert {one["n"] for one in found["methods"].values()} == {424}
-    assert set(found["methods"]) >= {"online_p", "none", "cpu-ratio", found["default"]}
-    median, p90, p95 = figures(found["methods"][found["default"]])
-    assert median <= 0.088
-    assert p90 <= 0.468
-    assert p95 <= 0.785
-    assert found["interval"]["share"] == pytest.approx(0.9, abs=0.05)
-    assert ran.err.splitlines() == [f"note: {note}" for note in found["notes"]]
-    assert len(found["notes"]) == 1
-    assert found["notes"][0].startswith("90 % intervals held")
-
-
 def test_scores_from_a_file_and_what_they_lack(workprof, small):
     asked = ("nodes", "transfer", "--reports", small, "--local", "old", "--targets", "new")
     ran = workprof(*asked, "--scores", small / "scores.csv", "--json")
@@ -66,13 +37,6 @@ def test_scores_from_a_file_and_what_they_lack(workprof, small):
     assert ran.json["interval"]["share"] is None
     text = workprof(*asked, "--scores", small / "scores.csv")
     assert "per-task (ours)" in text.out
-
-
-def test_one_factor(workprof, small):
-    asked = ("nodes", "transfer", "--reports", small, "--local", "old", "--targets", "new")
-    ran = workprof(*asked, "--scores", small / "scores.csv", "--factor", "cpu-ratio", "--json")
-    assert set(ran.json["methods"]) == {"naive", "online_m", "online_p", "cpu-ratio"}
-    assert ran.json["interval"] is None
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,6 @@ from workprof.core.errors import SettingsError
 from workprof.core.fields import read
 from workprof.nodes.questions import RANK
 
-ASPECTS = {"cpu", "memory", "disk", "network"}
-NODE_KEYS = {"node", "score", "interval", "rank", "tied_with", "aspects", "degraded"}
 SPEEDS = {
     "big": {"cpu": 4.0, "memory": 1.0, "disk": 1.0, "network": 1.0},
     "mid": {"cpu": 2.0, "memory": 1.0, "disk": 1.5, "network": 1.0},
@@ -36,24 +34,6 @@ def runs(run_workprof, home):
 
 
 @pytest.mark.slow
-def test_rank_has_the_keys_of_the_contract(workprof, runs):
-    done = workprof("nodes", "rank", "nodes", "--json")
-    assert done.status == 0, done.err
-    found = done.json
-    assert set(found) >= {"nodes", "dropped_metrics"}
-    for one in found["nodes"]:
-        assert set(one) >= NODE_KEYS
-        assert set(one["aspects"]) == ASPECTS
-        assert all(set(own) >= {"score", "interval", "rank"} for own in one["aspects"].values())
-        low, high = one["interval"]
-        assert low <= one["score"] <= high
-    assert sorted(one["rank"] for one in found["nodes"]) == [1, 2, 3]
-    cpu = {one["node"]: one["aspects"]["cpu"]["score"] for one in found["nodes"]}
-    assert cpu["big"] / cpu["small"] == pytest.approx(4, rel=0.05)
-    assert {one["metric"] for one in found["dropped_metrics"]} >= {"cpu-sysbench.total_time"}
-
-
-@pytest.mark.slow
 def test_weights_prices_and_nodes_change_the_answer(workprof, runs):
     disk = workprof("nodes", "rank", "nodes", "--weights", "disk=2", "--prices", "small=0.5,big=2", "--json").json
     assert [one["node"] for one in disk["nodes"]] == ["small", "mid", "big"]
@@ -66,27 +46,6 @@ def test_weights_prices_and_nodes_change_the_answer(workprof, runs):
     late = workprof("nodes", "rank", "nodes", "--since", "2100-01-01", "--json")
     assert late.status == 2
     assert "no benchmark run is left to compare" in late.err
-
-
-def test_rank_for_people_says_who_is_faster(workprof, runs):
-    done = workprof("nodes", "rank", "nodes", "--weights", "cpu=1")
-    assert done.status == 0
-    assert "big is" in done.out
-    assert " % faster than small" in done.out
-    assert done.out.startswith("big is ")
-
-
-@pytest.mark.slow
-def test_groups(workprof, runs):
-    found = workprof("nodes", "groups", "nodes", "--reference", "big=a,mid=a,small=b", "--json").json
-    assert set(found) >= {"k", "silhouette", "groups"}
-    assert len(found["groups"]) == found["k"]
-    assert all(set(one) >= {"nodes", "labels"} for one in found["groups"])
-    assert sorted(node for one in found["groups"] for node in one["nodes"]) == ["big", "mid", "small"]
-    published = workprof("nodes", "groups", "nodes", "--mode", "faithful")
-    assert published.status == 2
-    assert "fails at exactly 3 nodes" in published.err
-    assert "groups" in workprof("nodes", "groups", "nodes").out
 
 
 def test_an_option_that_changes_nothing_is_named(workprof, runs):
@@ -126,9 +85,7 @@ def test_advise_for_a_profile_of_jobs(workprof, runs, sample):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("rank", "nodes", "--weights", "gpu=1"), "weights has 'gpu'; choose from"),
         (("rank", "nodes", "--nodes", "gone"), "'gone' is not in this dataset"),
-        (("groups", "nodes", "--mode", "best"), "mode is 'best'; choose from corrected, faithful"),
         (("advise", "nodes", "--jobs", "nodes", "--profile", "0"), "holds benchmark runs"),
     ],
 )

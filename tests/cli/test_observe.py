@@ -45,10 +45,7 @@ def test_the_loop_goes_on_from_process_to_process(home, sample, finished):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("nothing", "--jobs", "finished.parquet"), "nothing"),
         (("small", "--jobs", "absent.parquet"), "no such file"),
-        (("small", "--jobs", "small", "--window", 3), "window_jobs is 3"),
-        (("small", "--jobs", "small", "--half-life", -1), "half_life_days"),
         (("small",), "--jobs"),
     ],
 )

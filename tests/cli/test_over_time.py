@@ -5,19 +5,6 @@ import pytest
 pytestmark = pytest.mark.slow
 
 
-def test_the_sums_of_the_bins_are_the_ledgers(slurm, workprof):
-    told = workprof("memory", "over-time", "slurm", "--by", "task", "--bin", "day", "--json")
-    assert told.status == 0, told.err
-    found = told.json
-    ledger = workprof("memory", "ledger", "slurm", "--by", "task", "--json").json
-    assert found["bin_seconds"] == 86_400
-    assert found["unused_gb_h"] == pytest.approx(ledger["totals"]["wasted_gb_h"])
-    assert sum(one["unused_gb_h"] for one in found["bins"]) == pytest.approx(found["unused_gb_h"])
-    by_row = {row["task"]: sum(row["unused_gb_h"]) for row in found["rows"]}
-    wasted = {row["name"]: row["wasted_gb_h"] for row in ledger["rows"]}
-    assert by_row == pytest.approx(wasted)
-
-
 def test_a_cell_opens_the_runs_that_make_it(slurm, workprof):
     found = workprof("memory", "over-time", "slurm", "--by", "user", "--json").json
     row = found["rows"][0]
@@ -33,20 +20,10 @@ def test_a_cell_opens_the_runs_that_make_it(slurm, workprof):
     assert text.out.startswith(f"{row['n_runs'][at]:,} runs: ")
 
 
-def test_its_text_leads_with_the_answer(slurm, workprof):
-    told = workprof("memory", "over-time", "slurm", "--by", "task", "--bin", "week")
-    assert told.status == 0, told.err
-    first = told.out.splitlines()[0]
-    assert "of requested memory is never used" in first
-    assert "GB·h" in first
-    assert "Most unused" in told.out
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("over-time", "slurm", "--bin", "minute"), "bins of one minute"),
-        (("over-time", "slurm", "--by", "colour"), "colour"),
         (("over-time-runs", "slurm", "--row", "nobody"), "no row 'nobody'"),
         (("over-time-runs", "slurm", "--at", 4_999), "no bin 4999"),
     ],

@@ -4,9 +4,6 @@ import pytest
 
 from tests.phases.planted_runs import planted
 
-MATCH_KEYS = {"workload", "run", "distance_ed", "distance_dtw", "offset", "within_threshold"}
-SMALL = ("--splits", 2, "--open-splits", 1)
-
 
 @pytest.fixture(scope="module")
 def known(run_workprof, home):
@@ -18,21 +15,6 @@ def known(run_workprof, home):
         made = run_workprof("ingest", home / f"{name}.csv", "--format", "telemetry", "--name", name, home=home)
         assert made.status == 0, made.err
     return home
-
-
-@pytest.mark.slow
-def test_detect(workprof, known):
-    found = workprof("phases", "detect", "all", "--run", "w1/2", "--json").json
-    assert (found["workload"], found["run"], found["n_samples"]) == ("w1", "2", 30)
-    assert set(found["counters"]) == {f"c{i}" for i in range(8)}
-    for counter in found["counters"].values():
-        assert {"change_points_s", "phases"} <= set(counter)
-        starts = [phase["start_s"] for phase in counter["phases"]]
-        assert starts == [0, *counter["change_points_s"]]
-        assert counter["phases"][-1]["end_s"] == 30
-        assert {"start_s", "end_s", "mean"} <= set(counter["phases"][0])
-    two = [name for name, one in found["counters"].items() if len(one["phases"]) == 2]
-    assert len(two) > 4
 
 
 @pytest.mark.slow
@@ -62,31 +44,6 @@ def test_what_is_learned_from_a_dataset_by_its_name_is_what_its_hash_says(workpr
 
 
 @pytest.mark.slow
-def test_match(workprof, known):
-    found = workprof("phases", "match", "all", "--unknown", "w2/3", "--json").json
-    assert {"matches", "verdict"} <= set(found)
-    assert len(found["matches"]) == 15
-    assert all(set(line) >= MATCH_KEYS for line in found["matches"])
-    assert found["nearest"] == "w2"
-    assert found["verdict"] in ("w2", "unknown")
-    assert workprof("phases", "match", "all", "--unknown", "w2/3").out.startswith("w2/3 ")
-
-
-@pytest.mark.slow
-def test_evaluate_in_splits(workprof, known):
-    found = workprof("phases", "evaluate", "all", *SMALL, "--json").json
-    wanted = {"known", "baselines", "c", "unknown", "false_reject_share", "distances"}
-    assert wanted <= set(found)
-    assert {"accuracy", "precision", "recall", "f1", "per_class"} <= set(found["known"])
-    assert set(found["baselines"]) == {"majority", "nearest_means", "boosted_means"}
-    assert {"workload", "nearest", "rejected_share"} <= set(found["unknown"][0])
-    assert {"workload", "dtw_mean", "dtw_std", "ed_mean", "ed_std"} <= set(found["distances"][0])
-    assert found["known"]["accuracy"] == 1.0
-    again = workprof("phases", "evaluate", "all", *SMALL, "--json").json
-    assert again == found
-
-
-@pytest.mark.slow
 def test_evaluate_what_was_learned_elsewhere(workprof, known):
     asked = ("phases", "evaluate", "all", "--train", "train")
     found = workprof(*asked, "--json").json
@@ -104,16 +61,8 @@ def test_all_counters_leave_out_those_of_the_processes(workprof, known):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("detect", "nothing"), "nothing"),
-        (("detect", "all", "--run", "9"), "there is no run '9'"),
         (("detect", "all", "--run", "1"), "4 runs are called '1'"),
-        (("detect", "all", "--method", "guess"), "method is 'guess'"),
         (("detect", "all", "--counters", "no.such"), "counters is 'no.such'"),
-        (("detect", "all", "--mode", "fair"), "mode is 'fair'"),
-        (("match", "all", "--unknown", "w9/1"), "there is no run 'w9/1'"),
-        (("match", "all", "--unknown", "w1/1", "--c", -2), "c is -2"),
-        (("evaluate", "all", "--splits", 0), "splits is 0"),
-        (("evaluate", "all", "--train", "nothing"), "nothing"),
     ],
 )
 def test_mistakes_are_told_in_one_line(workprof, known, arguments, words):

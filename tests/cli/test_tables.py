@@ -25,6 +25,7 @@ def table(text):
     return pd.read_csv(io.StringIO(text))
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "words",
     [
@@ -34,7 +35,7 @@ def table(text):
         ("memory", "assess", "small"),
         ("memory", "ledger", "small"),
         ("memory", "decisions", "small"),
-        pytest.param(("classify", "predict", "small", "--set", "task_name=worker"), marks=pytest.mark.soak),
+        ("classify", "predict", "small", "--set", "task_name=worker"),
         ("profiles", "fit", "small"),
     ],
     ids=" ".join,

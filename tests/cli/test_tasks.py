@@ -6,17 +6,14 @@ Those of the library are in `tests/library/test_tasks`.
 import csv
 import io
 import json
-import os
 import shutil
 import subprocess
-import sys
 import time
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from tests.campaign.test_campaign import kill_when, written
@@ -53,23 +50,6 @@ def slurm(home):
     path.write_text(sacct(), encoding="utf-8")
     assert run_here("ingest", path, "--name", "slurm", home=home).status == 0
     return path
-
-
-def test_sacct_in_a_pipe_to_a_csv_of_sizes_by_user_on_stdout_in_one_command(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "workprof.cli", "size", "-"],
-        input=sacct().encode(),
-        env=os.environ | {"WORKPROF_HOME": str(tmp_path / "home")},
-        capture_output=True,
-        timeout=300,
-        check=True,
-    )
-    rows = list(csv.DictReader(io.StringIO(done.stdout.decode())))
-    memory = [row for row in rows if row["resource"] == "memory"]
-    assert {(row["user"], row["task_name"]) for row in memory} >= {("ann", "align"), ("ben", "call")}
-    assert {row["action"] for row in memory} == {"lower"}
-    assert all(4e9 < float(row["size_bytes"]) < 10e9 for row in memory)
-    assert not (tmp_path / "home").exists()
 
 
 def test_a_size_by_curl_with_the_names_of_the_trace(slurm, home, tmp_path):
@@ -110,36 +90,7 @@ def test_a_size_by_curl_with_the_columns_of_a_table_of_ones_own(tmp_path):
         assert same["action"] == "lower"
 
 
-def test_two_months_compared(tmp_path):
-    home, table = tmp_path / "home", jobs(3).drop(columns="finished")
-    first, month_s = datetime(2026, 1, 1, tzinfo=UTC).timestamp(), 1_000_000 / 2
-    late = table["start_time_s"] >= month_s
-    shift = np.where(late, first + 31 * 86_400 - month_s, first)  # the second half is February's
-    for name in ("submit_time_s", "start_time_s", "end_time_s"):
-        table[name] += shift
-    table.to_csv(tmp_path / "runs.csv", index=False)
-    assert run_here("ingest", tmp_path / "runs.csv", "--name", "runs", home=home).status == 0
-    told = run_here("compare", "runs?period=2026-01", "runs?period=2026-02", "--json", home=home)
-    assert told.status == 0, told.err
-    parts = run_here("compare", "runs?period=2026-01", "runs?period=2026-02", "--csv", home=home)
-    assert len(pd.read_csv(io.StringIO(parts.out)))
-    text = json.dumps(told.json)
-    assert str(int((~late).sum())) in text
-    assert str(int(late.sum())) in text
-
-
-def test_parquet_of_profiles(sample, home, workprof, tmp_path):
-    assert workprof("profiles", "fit", "small", "-o", tmp_path / "profiles.parquet").status == 0
-    shown = workprof("profiles", "fit", "small", "--json").json
-    table = pd.read_parquet(tmp_path / "profiles.parquet")
-    profiles = {row["profile"]: row["size"] for row in shown["profiles"]}
-    assert len(table) >= len(profiles)
-    assert set(profiles.values()) <= set(table.select_dtypes("number").to_numpy().ravel().tolist())
-    assert workprof("export", "small", "-o", tmp_path / "small.parquet").status == 0
-    assert workprof("profiles", "assign", "small", tmp_path / "small.parquet", "-o", tmp_path / "runs").status == 0
-    assert sum(len(pd.read_parquet(one)) for one in (tmp_path / "runs").glob("*.parquet")) == 3000
-
-
+@pytest.mark.soak
 def test_a_campaign_that_was_killed_goes_on_and_runs_nothing_twice(tmp_path):
     plan, ledger = written(tmp_path, repeats=2, at_once=2, pause=0.5)
     kill_when(plan, tmp_path / "home", 2)
@@ -175,6 +126,7 @@ def test_a_slurm_snippet_with_an_advice_that_shows_on_the_sample(tmp_path):
     assert int(done.stdout) == -(-float(row["size_bytes"]) // 2**20)
 
 
+@pytest.mark.soak
 def test_a_pull_from_postgres_to_what_to_request(tmp_path):
     home, table = tmp_path / "home", jobs(3).drop(columns="finished")
     with postgres() as address:

@@ -322,6 +322,7 @@ def test_the_library_reads_the_rows_that_the_command_loads(loaded, case):
     pd.testing.assert_frame_equal(ours[columns], theirs[columns], check_dtype=False, check_categorical=False)
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("case", JOBS)
 def test_durations_are_answered_wherever_a_run_finished(loaded, case):
     unfinished = loaded(case).checks.get("not finished", 0)
