@@ -32,16 +32,19 @@ LONG = ("test_lines", "test_many_sessions", "browser", "pages", "same", "faults"
 
 
 SLOW = re.compile(r"^pytestmark = .*\bmark\.(slow|soak)\b", re.MULTILINE)
+SOAK = re.compile(r"^pytestmark = .*\bmark\.soak\b", re.MULTILINE)
 SLOW_ROOMS = ("browser", "pages")
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Import no file that is slow as a whole where `pytest` alone leaves the slow tests out."""
-    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS or "not slow" not in config.option.markexpr:
+    """Import no file that is left out as a whole: a slow one by `pytest` alone, one of the soak by `make test`."""
+    quick = "not slow" in config.option.markexpr
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS or "not soak" not in config.option.markexpr:
         return None
     if collection_path.is_dir():
-        return True if collection_path.name in SLOW_ROOMS else None
-    return True if collection_path.suffix == ".py" and SLOW.search(collection_path.read_text("utf-8")) else None
+        return True if quick and collection_path.name in SLOW_ROOMS else None
+    left_out = SLOW if quick else SOAK
+    return True if collection_path.suffix == ".py" and left_out.search(collection_path.read_text("utf-8")) else None
 
 
 def pytest_collection_finish():

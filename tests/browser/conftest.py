@@ -43,7 +43,7 @@ SETTLED = '[data-testid=stApp][data-test-script-state="notRunning"]'
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if Path(__file__).parent in Path(item.path).parents:
+        if item.nodeid.startswith("tests/browser/"):
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.slow)
             # Two servers and two browsers share two cores: a wait that ran out is tried once more; the summary says so.

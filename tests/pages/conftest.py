@@ -28,7 +28,7 @@ manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.sca
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if Path(__file__).parent in Path(item.path).parents:
+        if item.nodeid.startswith("tests/pages/"):
             item.add_marker(pytest.mark.slow)
 
 

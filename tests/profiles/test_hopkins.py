@@ -31,6 +31,7 @@ def test_uniform_rows_are_near_a_half(n_dims, metric):
     assert found.n_dims == n_dims
 
 
+@pytest.mark.slow
 def test_the_band_of_uniform_rows_holds_most_draws():
     rng = np.random.default_rng(0)
     inside = [

@@ -50,26 +50,27 @@ def jobs(n, one):
 
 
 HOSTILE = {
-    "unknown keys of many jobs": jobs(10_000, {f"unknown {i}": i for i in range(15)}),
-    "unknown keys of one job": json.dumps({f"unknown {i}": i for i in range(300_000)}).encode(),
-    "unknown keys beside many objects": (
+    "unknown keys of many jobs": lambda: jobs(10_000, {f"unknown {i}": i for i in range(15)}),
+    "unknown keys of one job": lambda: json.dumps({f"unknown {i}": i for i in range(300_000)}).encode(),
+    "unknown keys beside many objects": lambda: (
         b'{"jobs":[' + b"{}," * 2_000 + json.dumps({f"unknown {i}": i for i in range(140_000)}).encode() + b"]}"
     ),
-    "bad numbers of many jobs": jobs(10_000, {"user": "a", "instances": "many", "requested_memory_gb": -1}),
-    "texts for numbers": json.dumps({"jobs": [{"instances": f"{i}x"} for i in range(10_000)]}).encode(),
-    "many empty objects": b'{"jobs":[' + b",".join([b"{}"] * 2_000_000) + b"]}",
-    "many numbers": b'{"jobs":[' + b",".join([b"1"] * 3_000_000) + b"]}",
-    "many lists": b'{"user":' + b"[" * 3_000_000,
-    "a long value": json.dumps({"user": "x" * 7_000_000}).encode(),
-    "a long number": b'{"user":"a","instances":' + b"9" * 7_000_000 + b"}",
-    "a long text for a number": json.dumps({"user": "a", "instances": "9" * 7_000_000}).encode(),
-    "a long name": json.dumps({"x" * 7_000_000: 1}).encode(),
-    "a long dataset": json.dumps({"user": "a", "dataset": "x" * 1_000_000}).encode(),
-    "a long word": json.dumps({"user": "a", "by": "x" * 1_000_000, "explain": "x" * 1_000_000}).encode(),
-    "a long id": json.dumps({"user": "a", "run": "x" * 1_000_000}).encode(),
-    "a nested value": b'{"user":' + b'{"a":' * 900 + b"1" + b"}" * 901,
-    "bytes": bytes(range(128, 256)) * 50_000,
+    "bad numbers of many jobs": lambda: jobs(10_000, {"user": "a", "instances": "many", "requested_memory_gb": -1}),
+    "texts for numbers": lambda: json.dumps({"jobs": [{"instances": f"{i}x"} for i in range(10_000)]}).encode(),
+    "many empty objects": lambda: b'{"jobs":[' + b",".join([b"{}"] * 2_000_000) + b"]}",
+    "many numbers": lambda: b'{"jobs":[' + b",".join([b"1"] * 3_000_000) + b"]}",
+    "many lists": lambda: b'{"user":' + b"[" * 3_000_000,
+    "a long value": lambda: json.dumps({"user": "x" * 7_000_000}).encode(),
+    "a long number": lambda: b'{"user":"a","instances":' + b"9" * 7_000_000 + b"}",
+    "a long text for a number": lambda: json.dumps({"user": "a", "instances": "9" * 7_000_000}).encode(),
+    "a long name": lambda: json.dumps({"x" * 7_000_000: 1}).encode(),
+    "a long dataset": lambda: json.dumps({"user": "a", "dataset": "x" * 1_000_000}).encode(),
+    "a long word": lambda: json.dumps({"user": "a", "by": "x" * 1_000_000, "explain": "x" * 1_000_000}).encode(),
+    "a long id": lambda: json.dumps({"user": "a", "run": "x" * 1_000_000}).encode(),
+    "a nested value": lambda: b'{"user":' + b'{"a":' * 900 + b"1" + b"}" * 901,
+    "bytes": lambda: bytes(range(128, 256)) * 50_000,
 }
+"""Name -> what makes the body: together they are of many megabytes."""
 
 
 def refused(answer, status=422):
@@ -84,10 +85,10 @@ def refused(answer, status=422):
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("path", ["/v1/predict", "/v1/size", "/v1/observations"])
 def test_whatever_is_sent_is_refused_at_once_in_a_few_lines(client, path, name):
-    took = []
+    took, content = [], HOSTILE[name]()
     for _ in range(5):
         before = used_s(client.server_pid)
-        answer = client.post(path, content=HOSTILE[name])
+        answer = client.post(path, content=content)
         refused(answer)
         # of the server's own time where others have the cores
         took.append(min(answer.elapsed.total_seconds(), used_s(client.server_pid) - before))
@@ -198,7 +199,7 @@ def test_connections_are_limited_and_go_back(client):
 
 
 def test_others_are_answered_while_a_large_body_is_read_and_a_question_computed(client):
-    stop, slowest = threading.Event(), []
+    stop, slowest, bodies = threading.Event(), [], [made() for made in HOSTILE.values()]
 
     def ask():
         with httpx.Client(base_url=client.base_url, timeout=30) as own:
@@ -209,7 +210,7 @@ def test_others_are_answered_while_a_large_body_is_read_and_a_question_computed(
     asking = threading.Thread(target=ask)
     asking.start()
     try:
-        for body in HOSTILE.values():
+        for body in bodies:
             client.post("/v1/predict", content=body)
         found = client.get("/v1/questions/profiles.stability")
         assert found.status_code == 200, found.text

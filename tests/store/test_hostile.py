@@ -28,7 +28,10 @@ REFUSED = {
     "all_bad.csv": (HEADER + "a,x\nb,y\n", "all 2 rows were rejected"),
     "strangers.csv": ("foo,bar\n1,2\n", "Columns found: foo, bar"),
     "cut.csv.gz": (gzip.compress(GOOD.encode())[:500], "broken or cut off"),
-    "bomb.csv.gz": (gzip.compress(HEADER.encode() + b"aaaaaaaaaaaaaaa,1\n" * 16_000_000, 1), "compression bomb"),
+    "bomb.csv.gz": (
+        lambda: gzip.compress(HEADER.encode() + b"aaaaaaaaaaaaaaa,1\n" * 16_000_000, 1),
+        "compression bomb",
+    ),
     "fake.parquet": (b"PAR1" + os.urandom(1000) + b"PAR1", "broken Parquet"),
     "nul.csv": (GOOD.encode() + b"a\x00b,1\n", "binary"),
 }
@@ -37,7 +40,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_with_a_next_step(store, write, settings, tmp_path, name):
     content, message = REFUSED[name]
-    path = write(name, content)
+    path = write(name, content() if callable(content) else content)
     before = set(tmp_path.rglob("*")) - set(settings.home.rglob("*"))
     with pytest.raises(WorkprofError, match=message):
         store.ingest([path], IngestOptions())

@@ -177,26 +177,31 @@ def told(report):
     return [check for check in report.checks if check.level != "info" and check.name != "memory is an average"]
 
 
-@pytest.mark.some(6)
-@pytest.mark.parametrize("seed", range(400))
-def test_sound_traces_are_read_as_they_stand_and_nothing_is_told(store, tmp_path, seed):
-    rows, kind = true_rows(random.Random(seed)), FORMATS[seed % len(FORMATS)]
-    sound = store.ingest([written(tmp_path, kind, [cells_of(kind, row) for row in rows], "sound")], IngestOptions())
-    assert totals_read(store, sound) == pytest.approx(totals(rows), rel=1e-6)
-    assert not told(sound)
+def turns(n, own):
+    """Return so many first seeds one by one, for `make test`, and the others of n in turns of a hundred."""
+    others = (pytest.param(range(at, min(at + 100, n)), marks=pytest.mark.soak) for at in range(own, n, 100))
+    return [*(range(at, at + 1) for at in range(own)), *others]
 
 
-@pytest.mark.some(25)
-@pytest.mark.parametrize("seed", range(2000))
-def test_no_fault_changes_a_total_in_silence(store, tmp_path, seed):
-    rng = random.Random(seed)
-    rows, kind = true_rows(rng), FORMATS[seed % len(FORMATS)]
-    true = totals(rows)
-    table, fault = faulty(rng, kind, [cells_of(kind, row) for row in rows])
-    try:
-        report = store.ingest([written(tmp_path, kind, table, f"faulty{seed}")], IngestOptions())
-    except WorkprofError:
-        return  # it is asked, or refused
-    if report.rejected or told(report):
-        return
-    assert totals_read(store, report) == pytest.approx(true, rel=0.005), (kind, fault)
+@pytest.mark.parametrize("seeds", turns(400, len(FORMATS)), ids=str)
+def test_sound_traces_are_read_as_they_stand_and_nothing_is_told(store, tmp_path, seeds):
+    for seed in seeds:
+        rows, kind = true_rows(random.Random(seed)), FORMATS[seed % len(FORMATS)]
+        sound = store.ingest([written(tmp_path, kind, [cells_of(kind, row) for row in rows], "sound")], IngestOptions())
+        assert totals_read(store, sound) == pytest.approx(totals(rows), rel=1e-6), seed
+        assert not told(sound), seed
+
+
+@pytest.mark.parametrize("seeds", turns(2000, 3 * len(FORMATS)), ids=str)
+def test_no_fault_changes_a_total_in_silence(store, tmp_path, seeds):
+    for seed in seeds:
+        rng = random.Random(seed)
+        rows, kind = true_rows(rng), FORMATS[seed % len(FORMATS)]
+        true = totals(rows)
+        table, fault = faulty(rng, kind, [cells_of(kind, row) for row in rows])
+        try:
+            report = store.ingest([written(tmp_path, kind, table, f"faulty{seed}")], IngestOptions())
+        except WorkprofError:
+            continue  # it is asked, or refused
+        if not report.rejected and not told(report):
+            assert totals_read(store, report) == pytest.approx(true, rel=0.005), (seed, kind, fault)
