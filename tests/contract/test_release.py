@@ -20,6 +20,8 @@ from pages._parts import controls, tabs
 from tests.charts import records_for_memory
 from tests.pages import addresses, whole_home
 from tests.pages.all_views import views
+from tests.pages.conftest import problems
+from tests.pages.test_shown_words import assert_plain
 from workprof.cli.main import app as commands
 from workprof.core.records import canonical_json, digest
 from workprof.core.settings import from_environment
@@ -144,13 +146,17 @@ def test_a_view_that_was_renamed_is_known_by_its_former_name(monkeypatch):
 
 
 @pytest.mark.slow
-def test_every_parameter_of_a_link_and_every_heading_is_still_there(app, home, whole, monkeypatch, held):
+def test_every_view_is_plain_and_every_parameter_of_a_link_and_every_heading_is_still_there(
+    app, home, whole, monkeypatch, held
+):
     monkeypatch.setattr(controls, "HOLDS_BACK", False)  # what a closed fold holds counts
     whole[0].rename(home)
     known, headings = {}, {}
     for view in views():
         test = app(view.page, **view.parameters(whole[1]))
-        assert not test.exception, view
+        assert problems(test) == [], view
+        assert all(chart.proto.alt for chart in test.get("plotly_chart")), view
+        assert_plain(test)
         tab = f"{view.page}_tab"
         if tab in test.session_state and test.session_state[tab] == view.parameters(whole[1]).get(
             tab, test.session_state[tab]

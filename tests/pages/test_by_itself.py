@@ -1,13 +1,13 @@
 """What a page lacks starts by itself where it is short; what takes longer waits for its button beside a small part."""
 
 import sys
-import time
 from dataclasses import replace
 
 import pytest
 
 from pages._parts import long_question
 from pages._profiles import scoring
+from tests.faults.soundness import until
 from tests.pages.conftest import labels, problems
 from workprof.core.settings import from_environment
 from workprof.profiles.settings import ProfileSettings
@@ -21,13 +21,6 @@ def ahead(monkeypatch):
         monkeypatch.setenv("WORKPROF_AHEAD", str(seconds))
 
     return of
-
-
-def until_idle(workbench, patience_s=120):
-    end = time.monotonic() + patience_s
-    while any(job.active for job in workbench.jobs()):
-        assert time.monotonic() < end
-        time.sleep(0.1)
 
 
 def test_a_short_question_is_asked_when_its_tab_is_opened(app, loaded, house, ahead):
@@ -71,7 +64,7 @@ def test_where_all_runs_take_long_a_sample_is_clustered(app, loaded, house, ahea
     test = app("profiles", profiles_min_samples="37")
     assert "Find profiles" in labels(test)
     workbench = house().workbench
-    until_idle(workbench)
+    until(lambda: not any(job.active for job in workbench.jobs()))
     test.run()
     assert problems(test) == []
     assert any("A small part: 10,000 runs" in item.value for item in test.info)
@@ -86,22 +79,20 @@ def test_a_long_sweep_shows_a_small_one_at_once(app, loaded, house, ahead):
     assert problems(test) == []
     assert "Start sweep" in labels(test)
     assert any("A small part: 2,000 runs" in item.value for item in test.info)
-    workbench = house().workbench
+    workbench, small = house().workbench, replace(asked, preset="quick", sample_rows=2000)
     assert not workbench.sweep_state(loaded.hash, asked).running
-    until_idle(workbench)
+    until(lambda: workbench.sweep_state(loaded.hash, small).runs)
     test.run()
     assert problems(test) == []
     assert "Start sweep" in labels(test)  # beside the results of the small one, whose answer is the page's
-    assert workbench.sweep_state(loaded.hash, replace(asked, preset="quick", sample_rows=2000)).runs
+    workbench.cancel_sweep(loaded.hash, small)
 
 
 def test_what_another_cut_needs_is_loaded_while_the_profiles_are_read(app, loaded, house, ahead):
     ahead(0.001)  # no question is that short
     assert problems(app("profiles")) == []
-    preparing, end = house().preparing, time.monotonic() + 120
-    while any(view.active for view in preparing.views()):
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    preparing = house().preparing
+    until(lambda: not any(view.active for view in preparing.views()))
     assert {view.state for view in preparing.views() if view.label == scoring.WARM} == {"done"}
     assert "hdbscan.validity" in sys.modules
     assert house().workbench.jobs() == ()

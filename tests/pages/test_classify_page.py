@@ -64,12 +64,6 @@ def unchecked(home, tmp_path, tmp_path_factory):
     return part
 
 
-def test_an_empty_home_offers_the_sample(app):
-    test = app("classify")
-    assert not problems(test)
-    assert any("sample" in label.lower() for label in labels(test))
-
-
 @pytest.mark.slow
 @pytest.mark.soak
 def test_one_button_finds_profiles_trains_and_shows_an_answer(app, home):

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from pages._profiles import form
-from tests.pages.conftest import labels, problems
+from tests.pages.conftest import labels, problems, words
 from workprof.answers.help.terms import glossary_of
 from workprof.answers.profiles import recut_sentence
 from workprof.core.question import address_of
@@ -19,10 +19,6 @@ from workprof.profiles.stability import StabilitySettings
 
 TAB = "Cluster tendency"
 STARTS = ("Compute: Hopkins statistic", "Compute: Label baseline (Table II)", "Compute: Stability of the profiles")
-
-
-def words(test):
-    return " ".join(str(item.value) for item in (*test.markdown, *test.caption, *test.info, *test.warning))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.memory.test_verdict import jobs
-from tests.pages.conftest import problems
+from tests.pages.conftest import problems, words
 from workprof.answers.verdict import sentence
 from workprof.memory.decided import row_key
 
@@ -30,10 +30,6 @@ def select(test, *rows, key=TABLE):
 def shown(test):
     """The table of rows, whatever turn of selections it has."""
     return next(one.value for one in test.dataframe if "request_gb" in one.value)
-
-
-def words(test):
-    return " ".join(str(one.value) for one in (*test.markdown, *test.caption)).replace("\\", "")
 
 
 def kept(house, trace):

@@ -2,16 +2,16 @@
 
 import json
 import shutil
-import time
 
 import pandas as pd
 import pytest
 
+from tests.faults.soundness import until
 from tests.pages.conftest import SAMPLE, by_options, labels, problems, words
 from workprof.answers.estimates import MEASURES
 from workprof.core.question import parameters_of
 from workprof.core.settings import from_environment
-from workprof.forecasts.durations import GROUPINGS, DurationSettings, share_within, value_at
+from workprof.forecasts.durations import GROUPINGS, DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
 from workprof.forecasts.questions import EVALUATE_ESTIMATES
 from workprof.profiles.settings import ProfileSettings
@@ -21,13 +21,6 @@ ROWS = 500
 ERRORS = {"durations_tab": "Prediction error"}
 TESTED = ERRORS | {"durations_split": "by_time"}
 OTHER = ProfileSettings(min_cluster_size=40)
-
-
-def until(met, patience_s=60):
-    end = time.monotonic() + patience_s
-    while not met():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +56,6 @@ def unclustered(home, kept):
     return kept[1]
 
 
-def test_an_empty_home_offers_the_sample(app):
-    test = app("durations")
-    assert problems(test) == []
-    assert "Load sample" in labels(test)
-
-
 @pytest.mark.some(3)
 @pytest.mark.parametrize("by", GROUPINGS)
 @pytest.mark.parametrize("layout", ["together", "one each"])
@@ -96,19 +83,6 @@ def test_it_opens_on_small_multiples_with_few_controls_above(app, part):
     assert "effective sample size" in words(test).lower()
 
 
-def test_the_page_shows_the_numbers_of_the_library(app, part, house):
-    given = {"durations_by": "user", "durations_slo": "600", "durations_percentile": "90"}
-    test = app("durations", durations_layout="together", **given)
-    assert problems(test) == []
-    found = house().workbench.observed_durations(part, DurationSettings(by="user"))
-    share, value = share_within(found.everything, 600), value_at(found.everything, 0.9)
-    assert f"{share * 100:.1f} % meet the SLO 10 min 00 s" in words(test)
-    test.session_state["durations_observed_shown"] = True  # the fold with the chart's own numbers
-    test.run()
-    shown = test.dataframe[0].value.set_index("group").loc["all runs"]
-    assert (shown["at_cursor"], shown["within_slo"]) == (value, share)
-
-
 @pytest.mark.parametrize("target", ["peak_memory_bytes", "cpu_usage_percent", "gpu_usage_percent"])
 def test_other_quantities_have_a_limit_in_their_unit(app, part, target):
     key = f"durations_limit_{target.replace('_bytes', '_gb')}"
@@ -125,14 +99,6 @@ def test_a_limit_in_gib_of_a_former_link_means_what_it_meant(app, part):
     assert "meet the limit 2.15 GB" in words(test)
     assert test.number_input(key="durations_limit_peak_memory_gb").value == pytest.approx(2 * 1024**3 / 1e9)
     assert former not in test.query_params
-
-
-def test_the_address_holds_every_control(app, part):
-    chosen = {"durations_log": "false", "durations_complement": "true", "durations_bands": "false"}
-    test = app("durations", durations_by="task_name", **chosen)
-    assert problems(test) == []
-    assert [test.toggle(key=key).value for key in chosen] == [False, True, False]
-    assert test.selectbox(key="durations_by").value == "task_name"
 
 
 def test_where_no_profiles_can_be_it_opens_on_another_grouping(app, house, home):
@@ -242,35 +208,6 @@ def test_faithful_mode_is_flagged(app, part):
     assert problems(test) == []
     assert "As published: the published estimators" in words(test)
     assert "give no interval" in words(test)
-
-
-def test_the_old_result_stays_under_a_banner(app, part):
-    test = app("durations", **TESTED)
-    test.selectbox(key="durations_split").set_value("random").run()
-    assert problems(test) == []
-    assert "for the previous settings (Test on: Later jobs)" in words(test)
-    assert "Evaluate predictors" in labels(test)
-    assert len(test.get("plotly_chart")) == 1
-
-
-@pytest.mark.slow
-def test_a_test_runs_in_the_background_and_is_cancelled(app, part, house):
-    test = app("durations", **TESTED)
-    test.selectbox(key="durations_split").set_value("by_job").run()
-    test.button(key="durations_start").click().run()
-    assert problems(test) == []
-    assert "Cancel" in labels(test)
-    assert "new ones are being computed" in words(test)
-    workbench = house().workbench
-    key = workbench.jobs()[0].key
-    before = time.monotonic()
-    next(button for button in test.button if button.label == "Cancel").click().run()
-    until(lambda: not workbench.job(key).active)
-    assert time.monotonic() - before < 5
-    test.run()
-    assert problems(test) == []
-    assert "was cancelled" in words(test)
-    assert len(test.get("plotly_chart")) == 1
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import platform
 
 import pytest
 
-from tests.pages.conftest import problems
+from tests.pages.conftest import problems, words
 from workprof.answers.help.methods import DEFINITIONS, KEYS, LIMITS, MEASURED, METHODS, rule_table
 from workprof.answers.help.settings import setting_lines
 from workprof.answers.help.terms import TERMS, matching_terms, meaning_of
@@ -36,11 +36,6 @@ WORDS_OF_THE_HOUSE = (
     *("resource aspect", "embedding", "degradation", "ranking", "counter", "change point", "phase", "fingerprint"),
     *("known workload", "unknown workload", "as published", "default"),
 )
-
-
-def words(test):
-    told = (*test.markdown, *test.caption, *test.info)
-    return " ".join(str(item.value) for item in told).replace("\\", "")
 
 
 @pytest.mark.some(2)

@@ -66,7 +66,7 @@ def hashes(home, hostile):
     return hostile[1]
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("view", VIEWS, ids=repr)
 def test_a_page_opens_whatever_its_link_says_and_tells_what_it_dropped(app, hashes, view):
     given = view.parameters(hashes)
@@ -87,7 +87,7 @@ def test_a_page_opens_whatever_its_link_says_and_tells_what_it_dropped(app, hash
         assert {name for name in bound - kept - empty if f"`{name}` in the link could not be read" not in told} == set()
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("value", VALUES)
 def test_a_dataset_that_there_is_not(app, hashes, value):
     test = app("profiles", ds=value)

@@ -55,9 +55,7 @@ def test_nothing_is_mapped_before_the_user_says_so(app, house):
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("empty.csv", b""),
         ("header.csv", b"job_name,duration_s\n"),
-        ("binary.csv", bytes(range(256)) * 40),
         ("broken.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-6]),
         ("../../escape.parquet", b"PAR1 not really"),
     ],

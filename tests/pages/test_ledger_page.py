@@ -5,12 +5,10 @@ import shutil
 import pytest
 
 from tests.memory.slurm_dump import MAPPING, dump
-from tests.pages import addresses
 from tests.pages.all_views import unfolded
 from tests.pages.conftest import by_options, problems, words
 from workprof.answers.ledger import ledger_runs_answer, ledger_sentence
 from workprof.core.settings import from_environment
-from workprof.core.units import format_share
 from workprof.memory.ledger_settings import LedgerPrices, LedgerRunsSettings, LedgerSettings, Thresholds
 from workprof.memory.questions import LEDGER, LEDGER_RUNS
 from workprof.store.reports import FieldSource, IngestOptions
@@ -44,7 +42,6 @@ def page(app, slurm):
 COLUMN = {
     "memory_ledger_rows": "full_name",
     "memory_ledger_findings": "finding",
-    "memory_ledger_lost": "cause",
     "memory_ledger_runs": "row_id",
 }
 
@@ -58,24 +55,7 @@ def library(house, slurm, settings=None):
     return house().workbench.ledger(slurm, settings)
 
 
-def test_it_shows_the_figures_of_the_library(page, slurm, house):
-    test = page()
-    assert problems(test) == []
-    found = library(house, slurm)
-    assert ledger_sentence(found) in words(test)
-    shown = {metric.label: metric.value for metric in test.metric}
-    assert shown["Wasted memory"] == format_share(found.totals.of("memory").wasted_share)
-    assert shown["Wasted time limits"] == format_share(found.totals.of("time_limit").wasted_share)
-    rows = table(test, "memory_ledger_rows")
-    assert rows["full_name"].tolist() == [*(row.name for row in found.rows), "total"]
-    assert rows["wasted_core_h"].tolist()[-1] == found.totals.of("cores").wasted
-    assert len(table(test, "memory_ledger_findings")) == len(found.findings)
-    assert table(test, "memory_ledger_lost")["runs"].sum() == found.totals.n_lost
-    assert "Not judged is 'more nodes than the cores need'" in words(test)
-    assert all(chart.proto.alt for chart in test.get("plotly_chart"))
-
-
-@pytest.mark.parametrize("by", ["group", "partition", "task", "week"])
+@pytest.mark.parametrize("by", ["group", "week"])
 def test_every_kind_of_rows_opens(page, slurm, house, by):
     test = page(memory_ledger_by=by)
     assert problems(test) == []
@@ -148,17 +128,3 @@ def test_a_trace_without_memory_has_a_ledger_of_what_it_has(app, home, tmp_path,
     assert ledger_sentence(library(house, hashed)) in words(test)
     assert "wasted_core_h" in table(test, "memory_ledger_rows").columns
     assert "wasted_gb_h" not in table(test, "memory_ledger_rows").columns
-
-
-def test_every_control_stands_in_the_address(page):
-    test = page()
-    allowed = {
-        "",
-        "memory_tab",
-        "memory_ledger_findings",
-        "memory_ledger_rows",
-        "image_format",
-        "csv_mark",
-    }  # "": the settings
-    unbound = {one.name for one in addresses.controls(test) if not one.bound}
-    assert {name for name in unbound if not name.endswith("_shown")} <= allowed | {"shell_dataset"}

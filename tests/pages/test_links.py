@@ -3,16 +3,12 @@
 import pytest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
-from tests.pages.conftest import problems
+from tests.pages.conftest import problems, words
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import ProfileSettings
 
 LASSO = "l-50_-50_50_-50_50_50_-50_50"
 """A square around the whole map."""
-
-
-def words(test):
-    return " ".join(str(item.value) for item in (*test.markdown, *test.caption, *test.info, *test.warning))
 
 
 def selected(test):

@@ -6,7 +6,6 @@ from tests.pages.conftest import problems
 from tests.pages.test_import import finish, upload
 from workprof.store.reports import FieldSource
 
-SHEET = "Job,Owner,Runtime (hours),RAM (GB)\n" + "".join(f"j{at % 4},u,1.5,16\n" for at in range(30))
 STEPS = "job,user,realtime\n" + "".join(f"j{at},u{at % 3},{50715 + at}\n" for at in range(30))
 WRONG = "job,user,took\n" + "".join(f"j{at},u{at % 3},soon\n" for at in range(30))
 
@@ -17,16 +16,6 @@ def press(test, key):
 
 def captions(test):
     return " ".join(item.value for item in [*test.caption, *test.markdown])
-
-
-def test_what_is_certain_loads_without_touching_a_field(app, house):
-    test = upload(app, house, "sheet.csv", SHEET.encode())
-    assert problems(test) == []
-    (entry,) = house().workbench.datasets()
-    assert (entry.rows, entry.format) == (30, "generic")
-    report = house().workbench.ingest_report(entry.hash)
-    assert report.mapping["requested_memory_bytes"] == {"from": "RAM (GB)", "unit": "GB"}
-    assert list((house().settings.home / "spool").glob("upload-*")) == []
 
 
 def test_the_values_follow_the_unit_that_is_chosen(app, house):

@@ -9,14 +9,14 @@ import pytest
 
 from pages._memory.bins import after_edits
 from tests.charts import records_for_memory as given
+from tests.faults.soundness import until
 from tests.pages.all_views import unfolded
 from tests.pages.conftest import labels, problems, words
 from workprof.answers.assessment import assessment_sentence
 from workprof.answers.policies import acceptable, picked
 from workprof.charts.memory.tasks import classes_chart
 from workprof.core.settings import from_environment
-from workprof.core.stats import FEWEST_RUNS
-from workprof.core.units import GB, format_share
+from workprof.core.units import GB
 from workprof.core.words import column_words
 from workprof.memory.assessment import AssessmentSettings, ClassSettings
 from workprof.memory.bin_models import PredictorSettings
@@ -29,13 +29,6 @@ from workprof.workbench import Workbench
 VIEWS = ("Plan", "Tasks", "Bins", "Models", "Policies", "Ledger", "Scenarios")
 MODELS = {"memory_trials": "0", "memory_sampling": "none", "memory_k": "2"}
 POLICIES = {"memory_policies": ["workprof", "preset", "p95"]}
-
-
-def until(met, patience_s=60):
-    end = time.monotonic() + patience_s
-    while not met():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -94,26 +87,11 @@ def page(app, runs):
     return lambda tab="Tasks", **more: app("memory", ds=runs, memory_tab=tab, **unfolded("memory"), **more)
 
 
-def test_an_empty_home_offers_the_sample(app):
-    test = app("memory")
-    assert problems(test) == []
-    assert "Load sample" in labels(test)
-    assert "peak_memory_bytes" in words(test)
-
-
 def test_a_table_without_memory_names_what_is_missing(app, other):
     test = app("memory", ds=other)
     assert problems(test) == []
     assert "no column peak_memory_bytes (or rss)" in words(test)
     assert "Upload" in labels(test)
-
-
-@pytest.mark.some(3)
-@pytest.mark.parametrize("tab", VIEWS)
-def test_every_view_opens_and_every_chart_has_its_words(page, tab):
-    test = page(tab)
-    assert problems(test) == []
-    assert all(chart.proto.alt for chart in test.get("plotly_chart"))
 
 
 def test_a_view_begins_with_its_answer_and_folds_the_rest(app, runs, house):
@@ -147,17 +125,6 @@ def test_the_acceptable_kills_choose_among_the_policies(page, runs, house):
         assert best.failures <= max(acceptable(found, kills), fewest)
 
 
-def test_the_tasks_are_those_of_the_library(page, runs, house):
-    test = page()
-    found = house().workbench.assessment(runs, AssessmentSettings())
-    shown = {metric.label: metric.value for metric in test.metric}
-    assert shown["Memory utilisation"] == format_share(found.memory.utilisation_by_time)
-    table = test.dataframe[0].value
-    assert list(table["task"]) == [task.task for task in found.tasks]
-    assert table["wasted_gb_h"].iloc[0] == found.tasks[0].wasted_gb_h
-    assert list(table["too_few"]) == [task.n < FEWEST_RUNS for task in found.tasks]
-
-
 def test_the_limits_of_the_classes_can_be_set_and_found(page):
     test = page(memory_light="1", memory_moderate="2")
     assert problems(test) == []
@@ -189,16 +156,6 @@ def test_without_requests_a_flat_one_is_asked_for(app, bare):
     test.number_input(key="memory_request").set_value(64.0).run()
     assert problems(test) == []
     assert "of the GB·h that" in words(test)
-
-
-def test_the_bins_are_those_of_the_library_with_the_risk_beside(page, runs, house):
-    test = page("Bins", memory_k="2", memory_headroom="0", memory_weight="count")
-    assert problems(test) == []
-    found = house().workbench.bins(runs, BinSettings(task=given.HEAVY, k=2, headroom=0.0, weight="count"))
-    shown = {metric.label: metric.value for metric in test.metric}
-    assert shown["Above largest bin"] == f"{found.effect.n_above} runs"
-    (table,) = (one.value for one in test.dataframe if "edge_gb" in one.value.columns)
-    assert table["edge_gb"].tolist() == [edge / GB for edge in found.edges_bytes]
 
 
 def test_bins_say_which_one_the_next_run_of_a_task_gets(page, runs, house):
@@ -368,13 +325,6 @@ def test_a_scenario_needs_a_name(page):
     next(button for button in test.button if button.label == "Save scenario").click().run()
     assert test.exception.len == 0
     assert "give a name" in " ".join(item.value for item in test.error)
-
-
-def test_a_read_only_server_keeps_nothing(app, runs, monkeypatch):
-    monkeypatch.setenv("WORKPROF_READONLY", "1")
-    test = app("memory", ds=runs, memory_tab="Bins")
-    assert problems(test) == []
-    assert next(button for button in test.button if button.label == "Save scenario").disabled
 
 
 @pytest.mark.slow

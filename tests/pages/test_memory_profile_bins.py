@@ -11,7 +11,7 @@ from tests.pages.all_views import unfolded
 from tests.pages.conftest import problems, words
 from workprof.answers.saved_runs import run_label
 from workprof.core.settings import from_environment
-from workprof.core.units import GB, format_share, gb_h
+from workprof.core.units import gb_h
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import ProfileBinSettings
 from workprof.profiles.settings import ProfileSettings
@@ -62,22 +62,6 @@ def test_the_profiles_are_offered_by_their_names(page):
     assert offered.options[1].endswith(" (P0)")
     assert offered.options[2] == "long readers (P1)"
     assert "Wasted" not in shown(test)
-
-
-def test_the_bins_of_a_profile_are_those_of_the_library(page, part, house):
-    test = page(memory_profile="long readers (P1)", memory_k="2", memory_weight="count")
-    assert problems(test) == []
-    found = house().workbench.profile_bins(part, ProfileBinSettings(1, BinSettings(k=2, weight="count")))
-    assert shown(test)["Wasted"] == gb_h(found.wasted_gb_h)
-    assert shown(test)["Above largest bin"] == f"{found.bins.effect.n_above:,} runs"
-    (table,) = (one.value for one in test.dataframe if "edge_gb" in one.value.columns)
-    assert table["edge_gb"].tolist() == [edge / GB for edge in found.bins.edges_bytes]
-    assert table["runs"].tolist() == found.bins.effect.bin_runs.tolist()
-    assert format_share(found.bins.effect.time_based_saved_share) in {metric.value for metric in test.metric}
-    assert "bins for long readers (P1) save at most" in words(test)
-    assert "The profile's runs are of" in words(test)
-    assert len(test.get("plotly_chart")) == 2
-    assert all(chart.proto.alt for chart in test.get("plotly_chart"))
 
 
 def test_such_a_plan_needs_the_profile_beforehand(page):

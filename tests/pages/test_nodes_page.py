@@ -31,7 +31,6 @@ from workprof.profiles.settings import ProfileSettings
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED
 
-VIEWS = ("Ranking", "Groups", "Degradation", "Over time")
 SPEEDS = {
     "calm": {"cpu": 2.0, "memory": 1.0, "disk": 1.0, "network": 1.0},
     "twin": {"cpu": 1.9, "memory": 1.0, "disk": 1.0, "network": 1.0},
@@ -83,25 +82,10 @@ def page(app, runs):
     return opened
 
 
-def test_an_empty_home_names_what_is_needed(app):
-    test = app("nodes")
-    assert problems(test) == []
-    assert "columns are node, benchmark, argv, started" in words(test)
-    assert "Load sample" in labels(test)
-
-
 def test_a_home_with_jobs_only_says_that_benchmark_runs_are_missing(app, loaded):
     test = app("nodes", ds=loaded.hash)
     assert problems(test) == []
     assert "No dataset of benchmark runs is loaded yet" in words(test)
-
-
-@pytest.mark.parametrize("tab", VIEWS)
-def test_every_view_opens_and_every_chart_has_its_words(page, tab):
-    test = page(tab)
-    assert problems(test) == []
-    assert len(test.get("plotly_chart"))
-    assert all(chart.proto.alt for chart in test.get("plotly_chart"))
 
 
 def test_one_run_per_node_gives_no_ranking_and_says_so(page, kept):
@@ -109,17 +93,6 @@ def test_one_run_per_node_gives_no_ranking_and_says_so(page, kept):
     test.sidebar.selectbox(key="shell_dataset").set_value(kept[2]).run()
     assert problems(test) == []
     assert "No ranking: fewer than 3 runs of a benchmark" in words(test)
-
-
-def test_the_ranking_is_that_of_the_library(page, runs, house):
-    test = page(nodes_w_cpu="3", nodes_w_disk="0")
-    assert problems(test) == []
-    settings = RankSettings({"cpu": 3.0, "memory": 1.0, "disk": 0.0, "network": 1.0})
-    found = house().workbench.node_ranking(runs, settings)
-    table = next(one.value for one in test.dataframe if "tied_with" in one.value.columns)
-    assert list(table["score"]) == [score_words(one) for one in found.nodes]
-    assert "Weights: CPU 60 %, memory 20 %, network 20 %." in words(test)
-    assert f"{found.nodes[0].node} is" in words(test)
 
 
 def test_weights_in_the_link_turn_the_order(page):
@@ -397,21 +370,6 @@ def test_transfer_reads_nothing_outside_the_data_folder(page):
         assert "is not in the data folder" in words(test)
         test.text_input(key="nodes_reports").set_value(outside).run()
         assert "is not in the data folder" in " ".join(item.value for item in test.error).replace("\\", "")
-
-
-@pytest.mark.slow
-def test_a_detection_runs_in_the_background_and_is_cancelled(page, house):
-    test = page("Degradation", nodes_detector="robust-z")
-    test.button(key="nodes_detect").click().run()
-    assert problems(test) == []
-    assert "Cancel" in labels(test)
-    workbench = house().workbench
-    key = workbench.jobs()[0].key
-    next(button for button in test.button if button.label == "Cancel").click().run()
-    workbench.wait(key, 60)
-    test.run()
-    assert problems(test) == []
-    assert "was cancelled" in words(test)
 
 
 def test_scenarios_are_kept_compared_and_removed(page, house, runs):

@@ -3,7 +3,6 @@
 import csv
 import json
 import shutil
-import time
 from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,7 +13,7 @@ from pages._phases import timeline
 from pages._phases.known import BUTTON
 from pages._runs import links
 from tests.charts import records_for_phases as given
-from tests.charts.records_for_tests import HOSTILE
+from tests.faults.soundness import until
 from tests.made_once import keep
 from tests.pages import addresses
 from tests.pages.conftest import labels, problems, words
@@ -32,21 +31,12 @@ from workprof.phases.methods import MethodsSettings
 from workprof.phases.partial import CourseSettings
 from workprof.phases.questions import TIMELINE
 from workprof.phases.similarity import MatchSettings
-from workprof.phases.timeline import DetectSettings, OwnBoundaries, TimelineSettings
+from workprof.phases.timeline import OwnBoundaries, TimelineSettings
 from workprof.phases.typical import TypicalSettings
 from workprof.workbench import Workbench
 
-VIEWS = ("Timeline", "Fingerprint", "Match", "Library", "Evaluation", "Live")
 RUN = "two steps/1"
 PUBLISHED = {"phases_mode": "faithful"}
-SPLITS = {"phases_splits": "1", "phases_open_splits": "0"}
-
-
-def until(met, patience_s=120):
-    end = time.monotonic() + patience_s
-    while not met():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -83,47 +73,10 @@ def spec(test, place=0):
     return test.get("plotly_chart")[place].proto.spec
 
 
-def test_without_a_dataset_the_page_says_what_it_needs(app):
-    test = app("phases")
-    assert not problems(test)
-    assert "counters by the second" in words(test)
-
-
 def test_a_job_trace_is_not_offered_here(app, loaded):
     test = app("phases")
     assert not problems(test)
     assert "counters by the second" in words(test)
-
-
-@pytest.mark.some(3)
-@pytest.mark.parametrize("tab", VIEWS)
-def test_every_view_opens_and_says_its_part(page, tab):
-    test = page(tab, **PUBLISHED, **SPLITS)
-    assert not problems(test)
-    said = {
-        "Timeline": "two steps/1 has three phases: 0-8 s ",
-        "Fingerprint": "Phase 1 is marked by ",
-        "Match": "two steps/1 matches no known workload; the nearest is “two steps” (distance",
-        "Library": "The nearest other run",
-        "Evaluation": "of held-out runs are recognised",
-        "Live": "No recording is in progress",
-    }
-    assert said[tab] in words(test)
-    assert "<img" not in words(test).replace(HOSTILE, "")
-    for chart in test.get("plotly_chart"):
-        assert chart.proto.alt
-        assert "<img" not in chart.proto.spec
-
-
-def test_the_timeline_is_what_the_library_call_finds(page, runs, house):
-    test = page(phases_counters=given.CPU)
-    assert not problems(test)
-    found = house().workbench.run_phases(runs, DetectSettings(RUN))
-    own = next(one for one in found.counters if one.counter == given.CPU)
-    assert list(own.change_points_s) == [8.0, 16.0]
-    assert '"x0":8.0' in spec(test).replace(" ", "")
-    assert '"x0":16.0' in spec(test).replace(" ", "")
-    assert "constant here: one phase: app.flat" in words(test)
 
 
 def test_a_window_is_computed_anew_and_can_be_left(page):
@@ -228,26 +181,6 @@ def test_a_match_that_is_not_there_is_asked_for_and_made(page, runs, house):
     assert not problems(test)
     found = workbench.match_run.cached(runs, MatchRunSettings("one step/2", faithful_library())).result
     assert found.verdict.nearest in words(test).replace("\\", "")
-
-
-@pytest.mark.slow
-def test_a_running_match_can_be_cancelled(page, house):
-    test = page("Match", phases_run="one step/3")
-    next(button for button in test.button if button.label == BUTTON).click().run()
-    cancel = [button for button in test.button if button.label == "Cancel"]
-    if cancel:  # it was quicker than we are
-        cancel[0].click().run()
-        until(lambda: not any(job.active for job in house().workbench.jobs()))
-        test.run()
-    assert not problems(test)
-    assert BUTTON in labels(test) or "Workload" in [item.label for item in test.metric]
-
-
-def test_an_earlier_match_stays_under_a_banner(page):
-    test = page("Match", **PUBLISHED)
-    test.selectbox(key="phases_run").select("one step/4").run()
-    assert not problems(test)
-    assert "for the previous settings" in words(test)
 
 
 def test_a_library_is_changed_by_hand_and_put_back(page, runs, house):

@@ -33,7 +33,7 @@ def poor(request, home, tmp_path):
         return workbench.ingest([poor_traces.write(tmp_path, request.param)])
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("poor", poor_traces.POOR, indirect=True)
 def test_no_page_breaks(app, poor):
     wrong = {}

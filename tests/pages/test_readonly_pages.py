@@ -9,7 +9,7 @@ import pytest
 from pages._frame.visit import READONLY
 from tests.charts import records_for_memory as given
 from tests.pages import whole_home
-from tests.pages.conftest import SAMPLE, problems
+from tests.pages.conftest import SAMPLE, problems, words
 from workprof.core.settings import from_environment
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.scenarios import Scenario
@@ -55,11 +55,6 @@ def content(home):
     return hashlib.sha256((home / DATABASE).read_bytes()).hexdigest()
 
 
-def words(test):
-    told = (*test.markdown, *test.caption, *test.info)
-    return " ".join(str(item.value) for item in told).replace("\\", "")
-
-
 def off(test, label):
     """Check that a page's buttons of this label are there, are off, and say why."""
     found = [button for button in test.button if button.label == label]
@@ -67,7 +62,7 @@ def off(test, label):
     assert all(button.disabled and button.help == READONLY for button in found)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_opens_and_says_so(readonly, kept, page):
     test = readonly(page, ds=kept[1])

@@ -7,7 +7,7 @@ import time
 import pandas as pd
 import pytest
 
-from tests.pages.conftest import ROOT, SAMPLE, labels, problems
+from tests.pages.conftest import ROOT, SAMPLE, problems, words
 from workprof.answers.verdict import sentence
 from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
@@ -24,10 +24,6 @@ def few(home, tmp_path):
         return workbench.ingest([trace])
 
 
-def words(test):
-    return " ".join(str(item.value) for item in (*test.markdown, *test.caption)).replace("\\", "")
-
-
 def click(test, label):
     next(button for button in test.button if button.label == label).click()
     return test.run()
@@ -38,12 +34,6 @@ def ended(test, house):
     while any(view.active for view in house().reports.views()) and time.monotonic() < end:
         time.sleep(0.2)
     return test.run()
-
-
-def test_an_empty_home_offers_the_sample(app):
-    test = app("report")
-    assert problems(test) == []
-    assert "Load sample" in labels(test)
 
 
 def test_a_report_is_made_and_can_be_saved(app, few, house):

@@ -4,8 +4,7 @@ import pytest
 
 from pages._frame.visit import ADMINS, VIEWERS, open_home
 from pages._login.login import Visitor
-from tests.pages.conftest import problems
-from tests.pages.test_readonly_pages import words
+from tests.pages.conftest import problems, words
 from workprof.core.errors import NotAllowed
 from workprof.core.roles import Role
 

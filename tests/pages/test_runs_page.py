@@ -80,12 +80,6 @@ def table(test):
     return test.dataframe[0].value
 
 
-def test_an_empty_home_offers_the_sample(app):
-    test = app("runs")
-    assert problems(test) == []
-    assert "Load sample" in [one.label for one in test.button]
-
-
 def test_data_without_a_computation_say_so(app, home, tmp_path):
     """Runs without requests: of others Home adds up the ledger on the way."""
     bare = pd.DataFrame({"job_name": "a", "duration_s": np.arange(1.0, 301.0)})
@@ -162,14 +156,6 @@ def test_a_run_is_removed_after_a_question(app, runs, house):
     test.button(key="runs_remove_now").click().run()
     assert problems(test) == []
     assert runs["bins"].run not in {one.run for one in house().workbench.stored_runs()}
-
-
-def test_a_read_only_server_changes_nothing(app, runs, monkeypatch):
-    monkeypatch.setenv("WORKPROF_READONLY", "1")
-    test = app("runs")
-    assert problems(test) == []
-    assert test.button(key="runs_pin").disabled
-    assert test.button(key="runs_remove_now").disabled
 
 
 def test_a_job_without_a_result_is_listed(app, runs, house):

@@ -1,15 +1,13 @@
 """What every view really shows: no banned wording, no raw name of an option or a column, no long sentence."""
 
 import re
-import shutil
 
 import plotly.io
 import pytest
 from streamlit.testing.v1.element_tree import Block, Button, DownloadButton, Expander, Widget
 
 from tests.docs.test_words import FOUND, prose
-from tests.pages import addresses, whole_home
-from tests.pages.all_views import views
+from tests.pages import addresses
 from tests.sentences import long_ones, sentences
 from workprof.formats.fields import JOB_FIELDS
 from workprof.workbench.declared import DECLARED
@@ -19,12 +17,6 @@ pytestmark = pytest.mark.slow
 CHOICES = {str(one) for question in DECLARED.values() for leaf in question.leaves for one in leaf.about.choices}
 RAW = {"eom", *(one for one in (*CHOICES, *(field.name for field in JOB_FIELDS)) if "_" in one)}
 NAMED = re.compile(rf"(?<![\w.-])({'|'.join(sorted(map(re.escape, RAW), key=len, reverse=True))})(?![\w-])")
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("whole")
-    return folder / "home", whole_home.make(folder, tmp_path_factory)
 
 
 def texts(node):
@@ -72,15 +64,6 @@ def assert_plain(test):
     assert sum(map(len, map(sentences, shown))) > 5
     assert {text[:160]: bad for text in shown if (bad := faults(text))} == {}
     assert long_ones(shown) == []
-
-
-@pytest.mark.some(3)
-@pytest.mark.parametrize("view", list(views()), ids=repr)
-def test_a_view_shows_the_terms_of_the_field(app, home, whole, view):
-    shutil.copytree(whole[0], home)
-    test = app(view.page, **view.parameters(whole[1]))
-    assert not test.exception
-    assert_plain(test)
 
 
 def test_the_search_sees_what_it_should():

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from tests.faults.soundness import until
 from tests.pages.conftest import SAMPLE, labels, problems, words
 from workprof.core.question import parameters_of
 from workprof.core.settings import from_environment
@@ -14,7 +15,6 @@ from workprof.workbench import Workbench
 
 ROWS = 1_800
 SMALL = SweepSettings(sample_rows=ROWS)
-TABS = ("Score map", "Ranking", "All settings", "Summary", "Target", "Compare two")
 BEST, OTHER = "HDBSCAN, power, Euclidean, 50", "HDBSCAN, standard, Euclidean, 100"
 
 
@@ -44,12 +44,6 @@ def sweep(app):
     return opened
 
 
-def test_an_empty_home_offers_the_sample(app):
-    test = app("sweep")
-    assert problems(test) == []
-    assert "Load sample" in labels(test)
-
-
 def test_before_a_start_there_is_an_estimate_and_nothing_runs(sweep, swept, house):
     test = sweep(sweep_seed="7")
     assert problems(test) == []
@@ -64,28 +58,6 @@ def test_the_paper_preset_is_estimated_with_both_algorithms(sweep, swept):
     assert "112 settings on 15,000 runs, OPTICS on 4,000 of them" in words(test)
 
 
-@pytest.mark.some(2)
-@pytest.mark.parametrize("tab", TABS)
-def test_every_view_of_a_finished_sweep(sweep, swept, tab):
-    test = sweep(sweep_tab=tab)
-    assert problems(test) == []
-    assert "Complete: 48 of 48 settings (8 excluded)" in words(test)
-    assert "Best separation with at least 70 % of runs clustered: " in words(test)
-    assert all(chart.proto.alt for chart in test.get("plotly_chart"))
-
-
-def test_the_runs_stand_best_first_and_left_out_sizes_have_their_reason(sweep, swept):
-    test = sweep(sweep_tab="Ranking")
-    runs, left_out = test.dataframe[0].value, test.dataframe[1].value
-    assert runs["verdict"].iloc[0].endswith("highest overall score")
-    assert sum("★ chosen" in words for words in runs["verdict"]) == 1
-    assert runs["acquires"].dropna().is_monotonic_decreasing
-    assert set(left_out["grid_size"]) == {1000}
-    assert "cannot hold two profiles" in left_out["reason"].iloc[0]
-    assert "row 48 of the grid" in words(test)
-    assert "the sample is another" in words(test)
-
-
 def test_moving_the_target_scores_the_same_runs_again(sweep, swept, house):
     test = sweep(sweep_tab="Ranking")
     before = test.dataframe[0].value["acquires"].max()
@@ -93,24 +65,6 @@ def test_moving_the_target_scores_the_same_runs_again(sweep, swept, house):
     assert problems(test) == []
     assert test.dataframe[0].value["acquires"].max() != before
     assert house().workbench.jobs() == ()
-
-
-def test_two_runs_are_compared_by_link(sweep, swept):
-    test = sweep(sweep_tab="Compare two", sweep_before=BEST, sweep_after=OTHER)
-    assert problems(test) == []
-    assert (test.selectbox(key="sweep_before").value, test.selectbox(key="sweep_after").value) == (BEST, OTHER)
-    assert [metric.label for metric in test.metric][:2] == ["Adjusted Rand", "Adjusted Rand, all runs"]
-    assert len(test.get("plotly_chart")) == 1
-    moved = test.dataframe[-1].value
-    assert list(moved.columns[:2]) == ["first run", "second run"]
-    assert (moved["first run"] != moved["second run"]).any()
-
-
-def test_a_run_against_itself_moves_nothing(sweep, swept):
-    test = sweep(sweep_tab="Compare two", sweep_before=BEST, sweep_after=BEST)
-    assert problems(test) == []
-    assert "nothing moved" in words(test)
-    assert "Runs that changed group: 0" in words(test)
 
 
 def test_two_selected_rows_offer_their_comparison(sweep, swept):
@@ -153,13 +107,6 @@ def test_a_start_runs_is_cancelled_and_goes_on_where_it_was(sweep, swept, house)
     assert f"Stopped at {7 * done - done} of" in words(test)
     assert " so far " in words(test)
     assert "Resume sweep" in labels(test)
-
-
-def until(met, patience_s=30):
-    end = time.monotonic() + patience_s
-    while not met():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def made(workbench, report, group):
