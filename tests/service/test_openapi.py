@@ -133,6 +133,18 @@ def test_the_answer_to_a_question_is_as_the_description_says(document, served, a
         check(document, schema, changed)
 
 
+def test_the_parameters_of_a_question_tell_bounds_and_what_has_to_be_given(document):
+    told = {
+        (name, one["name"]): one
+        for name in ("profiles.hopkins", "memory.bins", "memory.assess", "phases.runs")
+        for one in document["paths"][f"/v1/questions/{name}"]["get"]["parameters"]
+    }
+    draws = told["profiles.hopkins", "resamples"]["schema"]
+    assert (draws["minimum"], draws["maximum"]) == (1, 1_000)
+    given = {place for place, one in told.items() if one.get("required")}
+    assert given == {("memory.bins", "task"), ("phases.runs", "dataset")}
+
+
 def test_no_description_says_nothing(document):
     def empty(node, path):
         if isinstance(node, dict):

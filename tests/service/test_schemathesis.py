@@ -7,8 +7,10 @@ import sys
 
 import pytest
 
+from tests.command_line import run_here
 from tests.service.conftest import until_ready
 from tests.service.running import serving
+from tests.sources import ROOT
 
 pytestmark = pytest.mark.soak
 
@@ -20,12 +22,41 @@ CHECKS = (
 ROUTES = ("--exclude-path-regex", "^/v1/questions/", "--phases", "examples,coverage,fuzzing", "--max-examples", "50")
 DECLARED = ("--include-path-regex", "^/v1/questions/", "--phases", "fuzzing", "--max-examples", "2")
 """Questions are computed, two at a time: what waits too long is a 503 or a 504, which the description tells."""
+ASKED = (*DECLARED[:-1], "4", "--mode", "positive")
+"""The same of datasets and names that there are, with settings as the description has them: most are computed."""
+SAMPLES = ROOT / "data" / "sample"
+THERE = """
+[parameters]
+"query.dataset" = "small"
+"query.task" = "worker"
+"query.bins.task" = "worker"
+"query.predictor.bins.task" = "worker"
+"query.column" = "duration_s"
+"query.profile" = 0
+"query.jobs" = "small"
+
+[[operations]]
+include-path-regex = "^/v1/questions/phases"
+parameters = { "query.dataset" = "telemetry", "query.unknown" = "telemetry" }
+
+[[operations]]
+include-path-regex = "^/v1/questions/nodes"
+parameters = { "query.dataset" = "benchmarks" }
+
+[[operations]]
+include-path-regex = "^/v1/questions/nodes.search"
+parameters = { "query.dataset" = "configurations" }
+"""
 
 
-@pytest.mark.parametrize("options", [ROUTES, DECLARED], ids=["routes", "questions"])
+@pytest.mark.parametrize("options", [ROUTES, DECLARED, ASKED], ids=["routes", "questions", "asked"])
 def test_the_service_keeps_to_its_own_description(filled, tmp_path, options):
     home = tmp_path / "home"
     shutil.copytree(filled, home)
+    if options is ASKED:
+        (tmp_path / "schemathesis.toml").write_text(THERE, encoding="utf-8")
+        for path in ("telemetry.csv", "benchmarks.jsonl", "configurations.csv"):
+            assert run_here("ingest", SAMPLES / path, "--name", path.partition(".")[0], home=home).status == 0
     with serving(home, "--dataset", "small", "--timeout", "5", WORKPROF_TOKEN="secret") as client:
         until_ready(client)
         command = [sys.executable, "-m", "schemathesis.cli", "run", f"{client.base_url}/openapi.json", *options]

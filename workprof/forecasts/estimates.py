@@ -109,6 +109,9 @@ def fit_scale(values: Floats) -> LogScale:
     return LogScale(float(max(positive.min() / 2, np.median(positive) * SMALLEST_SHARE)))
 
 
+MOST_FOLDS = 100
+"""Each is a training, and no fold is tested better by more of them."""
+
 FEWEST_JOBS = 40
 """Fewer past jobs leave nothing to calibrate an interval on."""
 
@@ -175,7 +178,9 @@ class EstimateSettings:
     nominal: Annotated[
         float, Setting("Coverage of the interval.", unit="share", least=0.5, below=1, label="Coverage of the interval")
     ] = 0.9
-    n_folds: Annotated[int, Setting("Folds of an evaluation; by time there is one.", least=2, label="Folds")] = N_FOLDS
+    n_folds: Annotated[
+        int, Setting("Folds of an evaluation; by time there is one.", least=2, most=MOST_FOLDS, label="Folds")
+    ] = N_FOLDS
     seed: Seed = 0
     latest_runs: LatestRuns = MOST_USED
     unfinished: Unfinished = LEFT_OUT

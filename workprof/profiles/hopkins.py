@@ -40,6 +40,7 @@ MOST_SAMPLED = 2_000
 SAMPLED_SHARE = 0.1
 LEAST_SAMPLED = 20
 SMALLEST_ROWS = 10
+MOST_DRAWS = 1_000
 STEPS = {"scale": 0.1, "distances": 1.0}
 
 
@@ -64,7 +65,13 @@ class HopkinsSettings:
     ] = 0
     resamples: Annotated[
         int,
-        Setting("Random draws; the statistic is their mean.", least=1, key="profiles_hopkins_resamples", label="Draws"),
+        Setting(
+            "Random draws; the statistic is their mean.",
+            least=1,
+            most=MOST_DRAWS,
+            key="profiles_hopkins_resamples",
+            label="Draws",
+        ),
     ] = 5
     distinct: Annotated[
         bool,

@@ -90,6 +90,7 @@ def _of_profile(profile: int, size: int, jaccards: Floats) -> ProfileStability:
 
 
 PROFILE = "profile"
+MOST_RESAMPLES = 1_000
 STEPS = {"scale": 0.02, "neighbours": 0.2, "spanning tree": 0.28, "resamples": 1.0}
 
 
@@ -101,7 +102,9 @@ class StabilitySettings:
         ProfileSettings,
         Setting("The clustering whose profiles are tested: options of `profiles fit`, as A=1;B=2."),
     ] = field(default_factory=ProfileSettings)
-    resamples: Annotated[int, Setting("How often rows are drawn and clustered again.", least=1)] = 10
+    resamples: Annotated[
+        int, Setting("How often rows are drawn and clustered again.", least=1, most=MOST_RESAMPLES)
+    ] = 10
     share: Annotated[
         float,
         Setting(

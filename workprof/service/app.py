@@ -49,15 +49,13 @@ from workprof.service.metrics import CONTENT_TYPE_LATEST, Metrics
 from workprof.service.models import EXAMPLE_JOB, EXAMPLE_RUN
 from workprof.service.openapi import REF, Operation, document_of as openapi_of
 from workprof.service.prediction import Batches, TooMany, learned_of
-from workprof.service.questions import answer_schema, kept_schemas, parameters_of, settings_from
+from workprof.service.questions import OF_OTHERS, answer_schema, kept_schemas, parameters_of, settings_from
 from workprof.service.state import FORECASTER, LONGEST_NAME, SIZES, NotReady, Sized, State
 from workprof.workbench.declared import DECLARED
 from workprof.workbench.question_methods import Bound
 
 T = TypeVar("T")
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
-OF_OTHERS = ("nodes.", "phases.")
-"""Beginnings of the questions about something else than jobs, which name their dataset."""
 LARGE_BODY = 65_536
 """Bytes; a larger one is read in a thread of its own."""
 QUICK, SHORT, LONG, MOST_HEAVY = 4, 2, 1, 32

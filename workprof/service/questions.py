@@ -4,7 +4,7 @@ import functools
 import json
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import is_dataclass
+from dataclasses import MISSING, is_dataclass
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -18,6 +18,8 @@ from workprof.core.records import to_json
 from workprof.service.jobs import BadFields, FieldProblem
 from workprof.service.state import LONGEST_NAME
 
+OF_OTHERS = ("nodes.", "phases.")
+"""Beginnings of the questions about something else than jobs, which name their dataset."""
 ANY: Mapping[str, Any] = {"description": "Any value."}
 PLAIN = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 
@@ -97,21 +99,33 @@ def parameters_of(question: Question[Any, Any]) -> list[dict[str, Any]]:
     usual = {
         "name": "dataset",
         "in": "query",
+        "required": question.name.startswith(OF_OTHERS),
         "schema": {"type": "string", "maxLength": LONGEST_NAME},
         "description": "Name, or 8 characters of the hash.",
     }
-    return [usual, *(_parameter(leaf) for leaf in question.leaves)]
+    return [usual, *(_parameter(leaf, required=_required(leaf, question)) for leaf in question.leaves)]
 
 
-def _parameter(leaf: Leaf) -> dict[str, Any]:
+def _required(leaf: Leaf, question: Question[Any, Any]) -> bool:
+    """Whether a question has no answer without this setting."""
+    return leaf in question.named and (leaf.default is MISSING or leaf.default == "")
+
+
+BOUNDS = {"least": "minimum", "most": "maximum", "above": "exclusiveMinimum", "below": "exclusiveMaximum"}
+"""Bound of a setting -> its name in a JSON schema."""
+
+
+def _parameter(leaf: Leaf, *, required: bool) -> dict[str, Any]:
     kinds = {int: "integer", float: "number", bool: "boolean"}
     schema: dict[str, Any] = {"type": kinds.get(leaf.kind, "string")}
     if leaf.about.unit == "bytes":
         schema = {"type": "string", "examples": ["8GB"]}
     elif leaf.about.choices and not (leaf.many or leaf.table):
         schema["enum"] = list(leaf.about.choices)
+    elif leaf.number:
+        schema |= {name: value for own, name in BOUNDS.items() if (value := getattr(leaf.about, own)) is not None}
     default = to_json(leaf.default) if isinstance(leaf.default, (int, float, str, bool)) else None
     if default not in (None, ""):
         schema["default"] = default
     words = f"{leaf.about.help} {f'Empty: {leaf.about.empty}.' if leaf.about.empty else ''}".strip()
-    return {"name": leaf.path, "in": "query", "required": False, "schema": schema, "description": words}
+    return {"name": leaf.path, "in": "query", "required": required, "schema": schema, "description": words}
