@@ -51,6 +51,50 @@ def test_a_name_tells_words_and_unit(column, words, unit):
     assert words_of(column) == (words, unit)
 
 
+@pytest.mark.parametrize(
+    ("names", "values", "job", "task"),
+    [
+        ("job_id,job_name", ("{at}", "fit{kind}"), "job_id", "job_name"),
+        ("id,job", ("{at}", "fit{kind}"), "id", "job"),
+        ("JobIDRaw,Name", ("{at}", "fit{kind}"), "JobIDRaw", "Name"),
+        ("No.,job,cmd", ("{at}", "fit{at}", "./fit.sh"), "job", "cmd"),  # every job has a name of its own
+        ("job_id,script", ("{at}", "fit{kind}.sh"), "job_id", "script"),
+        ("job_id,script", ("{at}", "fit{at}.sh"), "job_id", None),  # a line of its own for every run says no kind
+        ("job_name", ("fit{kind}",), None, "job_name"),
+        ("job", ("fit{at}",), "job", None),
+        ("job_id", ("{kind}",), "job_id", None),  # a number is no kind of work, however often it stands
+        ("job_id,job_name,task", ("{at}", "fit{kind}", "t{kind}"), "job_name", "task"),
+    ],
+)
+def test_a_name_that_runs_share_is_their_task(store, write, names, values, job, task):
+    text = table(
+        f"{names},start,end",
+        lambda at: (
+            *(value.format(at=at, kind=at % 4) for value in values),
+            *(f"2024-05-{at % 20 + 1:02} 10:00:00", f"2024-05-{at % 20 + 1:02} 11:30:00"),
+        ),
+    )
+    found = taken(store.ingest([write("jobs.csv", text)], AUTO))
+    assert (found.get("job_name", (None,))[0], found.get("task_name", (None,))[0]) == (job, task)
+
+
+@pytest.mark.parametrize("heading", ["queued_time", "queued_time_s"])
+def test_how_long_a_run_was_queued_is_no_moment(store, write, heading):
+    text = table(
+        f"job_id,{heading},account,start,end",
+        lambda at: (at, at * 7.5, "bio", f"2024-05-{at % 20 + 1:02} 10:00:00", f"2024-05-{at % 20 + 1:02} 11:30:00"),
+    )
+    found = taken(store.ingest([write("jobs.csv", text)], AUTO))
+    assert "submit_time_s" not in found
+    assert {"start_time_s", "end_time_s"} <= found.keys()
+
+
+def test_an_export_of_jobs_with_several_runs_keeps_its_jobs(store, write):
+    text = table("job_name,user,duration_s", lambda at: (f"job{at // 4}", "ann", 60))
+    found = taken(store.ingest([write("jobs.csv", text)], AUTO))
+    assert found == {field: (field, unit) for field, unit in {"job_name": "", "user": "", "duration_s": "s"}.items()}
+
+
 def test_the_spreadsheet_of_a_planner_loads_without_a_mapping(store, write):
     header = "Job ID,Job name,User,Cores,Memory requested (GB),Peak memory (GB),Start,End,Status"
     text = table(
@@ -63,7 +107,8 @@ def test_the_spreadsheet_of_a_planner_loads_without_a_mapping(store, write):
     report = store.ingest([write("plan.csv", text)], AUTO)
     assert (report.format, report.rows, report.rejected) == ("generic", 40, 0)
     assert taken(report) == {
-        "job_name": ("Job name", ""),
+        "job_name": ("Job ID", ""),
+        "task_name": ("Job name", ""),
         "user": ("User", ""),
         "status": ("Status", ""),
         "start_time_s": ("Start", "s"),

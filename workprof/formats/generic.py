@@ -3,6 +3,8 @@
 A file whose columns already carry workprof's own field names (an export, for one) is taken as it is.
 """
 
+import re
+
 from workprof.formats.declare import Format, Rule
 from workprof.formats.fields import FIELDS
 
@@ -34,9 +36,12 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         *("job name", "job", "job id", "jobs", "name", "id", "pod", "pod name", "application", "workload name"),
         "workload id",
     ),
-    "task_name": ("task name", "task", "process", "step", "stage", "container", "task type", "rule", "task id"),
+    "task_name": (
+        *("task name", "task", "process", "step", "stage", "container", "task type", "rule", "task id", "job type"),
+        *("program", "executable", "script", "command"),
+    ),
     "user": ("user", "owner", "user name", "account", "submitted by", "requester", "job owner"),
-    "group": ("group", "team", "project", "department", "group name", "lab", "tenant", "organisation"),
+    "group": ("group", "team", "project", "department", "group name", "lab", "tenant", "organisation", "account"),
     "workload": ("workload", "workflow", "pipeline", "app", "queue", "namespace", "model", "partition"),
     "run_name": ("run name", "run", "run id"),
     "node": ("node", "machine", "host", "node name", "server", "instance", "node list", "exec host", "nodes"),
@@ -52,14 +57,14 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "instances": ("instances", "instance count", "replicas", "replica count", "node count", "task count", "nodes"),
     "requested_cpu_percent": ("cpu requested", "cpu count", "cpu requested count", "cpu"),
     "requested_gpu_percent": ("gpu requested", "gpu count", "gpu requested count", "gpu"),
-    "requested_memory_bytes": ("memory requested", "memory"),
+    "requested_memory_bytes": ("memory requested", "memory", "requested"),
     "time_limit_s": ("time requested", "wall time requested", "run time requested", "duration requested"),
     "cpu_usage_percent": ("cpu used", "cpu mean", "cpu used mean", "cpu"),
     "gpu_usage_percent": ("gpu used", "gpu mean", "gpu used mean", "gpu worker used", "gpu"),
     "mean_memory_bytes": ("memory mean", "memory used mean", "rss mean"),
     "peak_memory_bytes": (
         *("rss peak", "memory peak", "memory used peak", "resident set size peak", "rss", "memory used"),
-        *("resident set size", "vmem peak", "vmem"),
+        *("resident set size", "vmem peak", "vmem", "peak", "used"),
     ),
     "mean_gpu_memory_bytes": ("gpu memory mean", "gpu memory used mean", "gpu worker memory mean", "gpu memory"),
     "peak_gpu_memory_bytes": ("gpu memory peak", "gpu memory used peak", "gpu worker memory peak", "gpu memory used"),
@@ -70,6 +75,17 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "input_bytes": ("input", "input size", "file size"),
 }
 """Names under which other systems keep a field, the likeliest first; in any order of words, and as `WORDS` spells."""
+
+WRITTEN = frozenset(["program", "executable", "script", "command"])
+"""Names of what may be written anew for every run: a task only where runs share it."""
+
+SIZES_ONLY = frozenset(["requested", "peak", "used"])
+"""Names of memory where the unit of a size stands beside them, and of anything where none does."""
+
+NUMBERED = re.compile(
+    r"(?:job|pod|process|application|app|workload)?[ _.-]*(?:id|number|no|nr|uuid)(?:[ _.-]*raw)?", re.IGNORECASE
+)
+"""Names of columns that tell runs apart: beside one, a job's name says what runs."""
 
 BY_VALUES = ("cpu", "gpu", "nodes")
 """Names of two fields: the values tell which."""
@@ -93,6 +109,7 @@ WORDS: dict[str, str] = {
         "launch": "launched",
         "duration": "durations",
         "execution": "exec",
+        "command": "cmd",
         "run": "runs",
         "wall": "wallclocktime",
         "user": "username uid",

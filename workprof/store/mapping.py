@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -31,8 +32,10 @@ from workprof.formats.generic import (
     CORES,
     FILLING,
     MOMENTS,
+    NUMBERED,
     OF_A_RUN,
     REAL_TIME,
+    SIZES_ONLY,
     SYNONYMS,
     TELLING,
     TOGETHER,
@@ -40,6 +43,7 @@ from workprof.formats.generic import (
     WALL,
     WITH_ID,
     WORDS,
+    WRITTEN,
 )
 from workprof.store.look import Look, Numbers
 from workprof.store.relation import INTERVAL, TIMESTAMP
@@ -267,8 +271,36 @@ def guesses(look: Look) -> dict[str, Guess]:
             result["duration_s"] = Guess(source, False, UNREADABLE)
     if "run_name" in result and not set(NAME_FIELDS) & result.keys():
         result["job_name"] = result.pop("run_name")
+    result = _with_task(result, [column for column in free if look.present(column, 1)], look)
     result = _clocks(_meant(result, look), look)
     return {field: result[field] for field in FIELDS if field in result}
+
+
+def _with_task(result: dict[str, Guess], free: Sequence[str], look: Look) -> dict[str, Guess]:
+    """The guesses with a job's name that runs share as their task, where no column is one.
+
+    Beside a number, a name says what runs ('job_id', 'job_name'). Without one, jobs of a table with workprof's own
+    fields stay jobs: they may have several runs.
+    """
+    if "job_name" not in result or "task_name" in result:
+        return result
+    job = result["job_name"]
+    numbers = [column for column in free if NUMBERED.fullmatch(column.strip())]
+    if NUMBERED.fullmatch(job.source.column.strip()):
+        names = [column for column in free if words_of(column)[0] in _WANTED["job_name"] and column not in numbers]
+        task = next((column for column in names if _shared(column, look)), None)
+        return result if task is None else result | {"task_name": Guess(FieldSource(task), True, "")}
+    own = any(guess.why == OWN_NAME and FIELDS[field].type == NUMBER for field, guess in result.items())
+    if not _shared(job.source.column, look) or (own and not numbers):
+        return result
+    named = {"job_name": Guess(FieldSource(numbers[0]), True, "")} if numbers else {}
+    return {field: guess for field, guess in result.items() if field != "job_name"} | named | {"task_name": job}
+
+
+def _shared(column: str, look: Look) -> bool:
+    """Tell whether most values of a column stand in several rows."""
+    counts = Counter(look.present(column))
+    return sum(n for n in counts.values() if n > 1) > LEAST_READ * counts.total()
 
 
 def unfit(look: Look, used: Mapping[str, FieldSource]) -> dict[str, str]:
@@ -378,6 +410,8 @@ def _fits(field: str, column: str, unit: str, look: Look) -> bool:
         return _fits_text(field, column, there, look)
     if unit and unit not in UNITS_OF.get(FIELDS[field].unit, {}):
         return False
+    if not unit and words_of(column)[0] <= SIZES_ONLY:
+        return False
     if look.types[column] == TIMESTAMP:
         return field in TIME_FIELDS
     if look.types[column] == INTERVAL:
@@ -395,6 +429,8 @@ def _fits_text(field: str, column: str, there: Sequence[str], look: Look) -> boo
     if field == "status":
         words = {value.strip().lower() for value in there}
         return any(word in generic.FORMAT.finished or cause_of(word) != OTHER for word in words)
+    if field == "task_name" and words_of(column)[0] & WRITTEN:
+        return _shared(column, look)
     if field in ("node", "gpu_type", "workload", "group"):
         return not (numeric and words_of(column)[0] & {"nodes", "gpu", "instance"})
     return True
@@ -555,6 +591,8 @@ def _percent(field: str, words: frozenset[str], number: Floats) -> tuple[str, bo
 def _clocks(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
     """The guesses with moments and durations compared: end - start tells the unit of a bare duration."""
     result = dict(result)
+    if _is_a_wait(result, look):
+        del result["submit_time_s"]
     times = [field for field in TIME_FIELDS if field in result]
     offsets = [field for field in times if not result[field].sure and result[field].why != DAY_OR_MONTH]
     duration = result.get("duration_s")
@@ -579,6 +617,15 @@ def _clocks(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
     if limit is not None and not limit.sure and known is not None and known.sure:
         result["time_limit_s"] = _limit(limit, known, look)
     return result
+
+
+def _is_a_wait(result: Mapping[str, Guess], look: Look) -> bool:
+    """Tell whether 'queued time' is how long a run waited: starts are of our time, and it is not."""
+    if not {"submit_time_s", "start_time_s"} <= result.keys():
+        return False
+    submit, start = (_converted(field, result[field].source, look) for field in ("submit_time_s", "start_time_s"))
+    both = np.isfinite(submit) & np.isfinite(start)
+    return bool(both.any()) and bool((start[both] >= FIRST_EPOCH_S).all() and (submit[both] < FIRST_EPOCH_S).all())
 
 
 def _days_alone(result: Mapping[str, Guess], look: Look) -> dict[str, Guess]:

@@ -44,6 +44,7 @@ from workprof.store.mapping import (
     missing_fields,
     own_rules,
     quantity_of,
+    shown,
     unfit,
 )
 from workprof.store.parquet_bounds import refuse_promises
@@ -96,7 +97,7 @@ def taken(database: Database, path: Path, options: IngestOptions) -> tuple[Inges
     if not result.columns:
         return options, ()  # the ingest tells why
     own = {rule.field for rule in own_rules({}, result.columns)}
-    further = {field: source for field, source in result.mapping.items() if field not in own}
+    further = {field: source for field, source in result.mapping.items() if field not in own or source.column != field}
     if not missing_fields(own):
         further = {field: source for field, source in further.items() if _is_certain(field, result.evidence[field])}
     elif result.refusal:
@@ -123,6 +124,11 @@ def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]
             f"further columns: {', '.join(named[:SHOWN_VALUES])}; map them with --map if they are the fields"
         )
         result.append(Check("named like a field", "info", len(named), message))
+    used = {source.column for source in mapping.values()}
+    further = [name for name in look.columns if name not in used]
+    if further:
+        message = f"columns that are no field, kept by their names: {shown(further)}"
+        result.append(Check("further columns", "info", len(further), message))
     columns = [mapping[field].column for field in TIME_FIELDS if field in mapping]
     texts = [text.strip() for column in columns for text in look.present(column, SAMPLE_ROWS)]
     zones = [match[1] for text in texts if (match := ZONE.search(text))]
@@ -294,12 +300,12 @@ def _evidence(field: str, guess: Guess, chosen: Mapping[str, Guess], look: Look)
     source = guess.source
     first = list(dict.fromkeys(look.present(source.column, SAMPLE_ROWS)))[:SHOWN_VALUES]
     if FIELDS[field].type == TEXT:
-        shown = tuple((_short(value), _short(value)) for value in first)
-        return Evidence(source.column, "", guess.sure, guess.why, shown)
+        examples = tuple((_short(value), _short(value)) for value in first)
+        return Evidence(source.column, "", guess.sure, guess.why, examples)
     number = _numbers(field, source, look)
     read = look.numbers(source.column, quantity_of(field, source.unit))
     places = [look.texts[source.column].index(value) for value in first]
-    shown = tuple(
+    examples = tuple(
         (_short(value), words_of_value(field, float(number[at]))) for value, at in zip(first, places, strict=True)
     )
     finite = number[np.isfinite(number)]
@@ -315,7 +321,7 @@ def _evidence(field: str, guess: Guess, chosen: Mapping[str, Guess], look: Look)
         unit=source.unit,
         sure=guess.sure and not absurd,
         why=IMPLAUSIBLE if guess.sure and absurd else guess.why,
-        values=shown,
+        values=examples,
         lowest=lowest,
         median=median,
         highest=highest,
