@@ -168,6 +168,37 @@ def test_of_a_large_table_facts_are_of_drawn_runs_and_all_else_of_every_run(tmp_
     assert to_json(replace(few, **same)) == to_json(whole)
 
 
+def test_parts_of_runs_make_the_assessment_of_the_whole(monkeypatch):
+    """Also of parts in which nothing finished, or nothing has a use."""
+    jobs, at = planted(90, seed=3), np.arange(90)
+    jobs["task_name"] = np.where(at > 60, "late", jobs["task_name"])
+    jobs.loc[(at < 8) | (at % 11 == 0), "peak_memory_bytes"] = np.nan
+    jobs.loc[at % 13 == 0, "requested_memory_bytes"] = np.nan
+    jobs = jobs.assign(finished=(at < 20) | (at > 40), status=np.where(at % 2, "RUNNING", "OOMKilled"), start_time_s=at)
+    jobs.loc[at % 3 == 0, "requested_memory_bytes"] = 32 * GB
+    whole = assessment_of({"jobs": jobs}, AssessmentSettings())
+    monkeypatch.setattr("workprof.memory.assessment.AT_ONCE", 7)
+    monkeypatch.setattr("workprof.memory.usage.AT_ONCE", 7)
+    parts = to_json(assessment_of({"jobs": jobs}, AssessmentSettings()))
+    assert [one.n_runs for one in whole.evidence] == [11, 10]
+    assert_close(parts | {"seconds": 0.0}, to_json(whole) | {"seconds": 0.0})
+
+
+def assert_close(found, expected):
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for name, value in expected.items():
+            assert_close(found[name], value)
+    elif isinstance(expected, list):
+        assert len(found) == len(expected)
+        for one, value in zip(found, expected, strict=True):
+            assert_close(one, value)
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=1e-12, nan_ok=True)
+    else:
+        assert found == expected
+
+
 def test_requests_of_later_attempts_tell_nothing():
     """A lifted request follows a failure, so it would correlate with memory although nobody knew before."""
     used = np.linspace(1, 30, 60)

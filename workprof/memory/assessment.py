@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
-from workprof.core.errors import SettingsError
+from workprof.core.arrays import Bools, Floats, Ints, Positions, numbers_if_present
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
@@ -19,13 +19,15 @@ from workprof.core.units import GB, HOUR_S
 from workprof.memory.bin_search import best_edges, needs_of
 from workprof.memory.facts import Box, MemoryFacts, box_of, memory_facts
 from workprof.memory.usage import (
+    AT_ONCE,
+    NONE_FINISHED,
     Evidence,
     Request,
     Runs,
     Target,
     evidence_of,
     finished_of,
-    rows_by_task,
+    none_measured,
     runs_of,
     with_flat_request,
 )
@@ -163,30 +165,46 @@ class Pairs:
     hours: Floats
     lower_bound: Bools
 
-    def take(self, chosen: Bools | Ints) -> Pairs:
-        """Some of the rows."""
-        return Pairs(self.used[chosen], self.requested[chosen], self.hours[chosen], self.lower_bound[chosen])
-
 
 def utilisation_of(pairs: Pairs, resource: str) -> Utilisation:
     """The utilisation of rows.
 
     Source: The load-aware provisioning thesis, Table 5 (by count, from the largest use of every run); by time is ours.
     """
+    return _utilisation(_amounts(pairs, np.zeros(len(pairs.used), dtype=np.int64), 1)[:, 0], resource)
+
+
+def _amounts(pairs: Pairs, code: Ints | Positions, n: int) -> Floats:
+    """(8, n) what a utilisation is made of, of the rows of each code: of parts of a table it adds up."""
     used, requested = pairs.used > 0, pairs.requested > 0
     both = used & requested & ~pairs.lower_bound
-    hours = np.where(pairs.hours >= 0, pairs.hours, 0.0)[both]
-    use, request = pairs.used[both], pairs.requested[both]
+    hours = np.where(both & (pairs.hours >= 0), pairs.hours, 0.0)
+    use, request = np.where(both, pairs.used, 0.0), np.where(both, pairs.requested, 0.0)
+    bounds = requested & used & pairs.lower_bound
+    return _added_up(
+        code, n, (both, used & ~requested, requested & ~used, bounds, use, request, use * hours, request * hours)
+    )
+
+
+def _added_up(code: Ints | Positions, n: int, values: Sequence[Floats | Bools]) -> Floats:
+    """(values, n) sums by code."""
+    return np.stack([np.bincount(code, weights=one, minlength=n) for one in values]).astype(np.float64)
+
+
+def _utilisation(amounts: Floats, resource: str) -> Utilisation:
+    """The utilisation of `_amounts` of rows."""
+    *counts, used, requested, used_h, requested_h = amounts.tolist()
+    n, n_without_request, n_without_use, n_lower_bound = (int(one) for one in counts)
     return Utilisation(
         resource=resource,
-        n=int(both.sum()),
-        n_without_request=int((used & ~requested).sum()),
-        n_without_use=int((requested & ~used).sum()),
-        n_lower_bound=int((requested & used & pairs.lower_bound).sum()),
-        used=float(use.sum()),
-        requested=float(request.sum()),
-        utilisation=_ratio(use, request, np.ones(len(use))),
-        utilisation_by_time=_ratio(use, request, hours),
+        n=n,
+        n_without_request=n_without_request,
+        n_without_use=n_without_use,
+        n_lower_bound=n_lower_bound,
+        used=used,
+        requested=requested,
+        utilisation=used / requested if requested > 0 else float("nan"),
+        utilisation_by_time=used_h / requested_h if requested_h > 0 else float("nan"),
     )
 
 
@@ -206,11 +224,6 @@ def cpu_pairs(jobs: pd.DataFrame) -> Pairs:
     return Pairs(used, requested, seconds / HOUR_S, np.zeros(len(jobs), dtype=bool))
 
 
-def _ratio(used: Floats, requested: Floats, weights: Floats) -> float:
-    below = float((requested * weights).sum())
-    return float((used * weights).sum()) / below if below > 0 else float("nan")
-
-
 @dataclass(frozen=True)
 class RequestGroup:
     """Tasks that ask for the same."""
@@ -222,34 +235,6 @@ class RequestGroup:
     utilisation: float  # of memory, see `Utilisation`
     utilisation_by_time: float  # likewise
     wasted_gb_h: float  # requested, not used
-
-
-def request_groups(jobs: pd.DataFrame, runs: Runs) -> tuple[RequestGroup, ...]:
-    """The groups, the one that wastes most first; a task belongs where most of its runs do.
-
-    Source: The load-aware provisioning thesis, Table 4; it names the groups (normal, parallel, memory-intensive,
-    compute-intensive) by eye, ours are named by their request.
-    """
-    percent = numbers_if_present(jobs, "requested_cpu_percent")
-    cores = np.full(len(runs), np.nan) if percent is None else percent[runs.rows] / 100
-    members: dict[tuple[float, float], list[Ints]] = {}
-    for own in rows_by_task(runs):
-        requests = np.nan_to_num(runs.requested_bytes[own] / GB, nan=-1.0) + 1j * np.nan_to_num(cores[own], nan=-1.0)
-        kinds, counts = np.unique(requests, return_counts=True)
-        most = kinds[counts.argmax()]
-        members.setdefault((float(most.real), float(most.imag)), []).append(own)
-    groups = [_group(runs, request, tasks) for request, tasks in members.items()]
-    return tuple(sorted(groups, key=lambda group: -group.wasted_gb_h))
-
-
-def _group(runs: Runs, request: tuple[float, float], tasks: list[Ints]) -> RequestGroup:
-    own = runs.take(np.sort(np.concatenate(tasks)))
-    result = utilisation_of(memory_pairs(own), MEMORY)
-    memory, cores = (value if value >= 0 else float("nan") for value in request)
-    names = tuple(runs.tasks[runs.task[rows[0]]] for rows in tasks)
-    return RequestGroup(
-        memory, cores, names, len(own), result.utilisation, result.utilisation_by_time, wasted_gb_h(own)
-    )
 
 
 def wasted_gb_h(runs: Runs) -> float:
@@ -350,54 +335,171 @@ def assessment_of(
     """
     started = time.perf_counter()
     progress(0.0, "Measuring how much is used")
-    jobs = finished_of(frames["jobs"])
-    every = with_flat_request(runs_of(jobs, settings.target, unmeasured=True), settings.request_bytes)
-    nothing = np.full(len(every), np.nan)  # what no figure is of
-    every = replace(every, labels={}, submit_s=nothing, start_s=nothing, end_s=nothing)
-    runs = _measured(every)
-    cpu = cpu_pairs(jobs)
-    rows = [own for own in rows_by_task(every) if not np.isnan(every.used_bytes[own]).all()]
-    idle = _idle_gb_h(every)
-    rows.sort(key=lambda own: -float(idle[own].sum()))
-    classes = _classes(every, rows, settings.classes)
-    tasks = tuple(
-        _task(every.take(own), cpu.take(every.rows[own]), kind) for own, kind in zip(rows, classes.classes, strict=True)
-    )
-    whole = utilisation_of(memory_pairs(every), MEMORY)
+    jobs = frames["jobs"]
+    held = _held_by(jobs, settings)
+    order = [code for code in np.argsort(-held.of("wasted_gb_h"), kind="stable").tolist() if len(held.used_bytes[code])]
+    classes = _classes(held, order, settings.classes)
+    tasks = tuple(_task(held, code, kind) for code, kind in zip(order, classes.classes, strict=True))
     progress(0.3, "Looking for fields that predict memory")
-    order = tuple(task.task for task in tasks)
-    if DRAWN in frames:
-        few = with_flat_request(runs_of(frames[DRAWN], settings.target), settings.request_bytes)
-        features = replace(memory_facts(frames[DRAWN], few, order), n_drawn=len(few))
-    else:
-        features = memory_facts(jobs, runs, order)
+    facts_of = frames[DRAWN] if DRAWN in frames else finished_of(jobs)
+    few = with_flat_request(runs_of(facts_of, settings.target), settings.request_bytes)
+    features = memory_facts(facts_of, few, tuple(task.task for task in tasks))
+    whole = held.sums.sum(axis=1)
+    memory = _utilisation(whole[OF_MEMORY], MEMORY)
+    total = dict(zip(SUMMED, whole[: len(SUMMED)].tolist(), strict=True))
     return Assessment(
         settings=settings,
-        n_finished=len(jobs),
-        n_runs=len(runs),
-        n_requesting=int((every.requested_bytes > 0).sum()),
-        n_judged=whole.n,
-        n_lower_bound=int(runs.lower_bound.sum()),
-        memory=whole,
-        cpu=utilisation_of(cpu, CPU),
+        n_finished=held.n_finished,
+        n_runs=int(total["n"]),
+        n_requesting=int(total["n_requesting"]),
+        n_judged=memory.n,
+        n_lower_bound=int(total["n_lower_bound"]),
+        memory=memory,
+        cpu=_utilisation(held.cpu, CPU),
         tasks=tasks,
-        groups=request_groups(jobs, runs),
+        groups=_request_groups(held),
         classes=classes,
-        features=features,
+        features=replace(features, n_drawn=len(few)) if DRAWN in frames else features,
         n_too_few=sum(task.too_few for task in tasks),
-        left_out=dict(runs.left_out),
-        evidence=evidence_of(frames["jobs"], settings.target),
-        requested_gb_h=_requested_gb_h(every),
-        judged_gb_h=_requested_gb_h(runs.take(~runs.lower_bound)),
-        used_gb_h=float(runs.used_bytes @ runs.hours) / GB,
-        wasted_gb_h=wasted_gb_h(runs),
+        left_out=held.left_out,
+        evidence=evidence_of(jobs, settings.target),
+        requested_gb_h=total["requested_gb_h"],
+        judged_gb_h=total["judged_gb_h"],
+        used_gb_h=total["used_gb_h"],
+        wasted_gb_h=total["wasted_gb_h"],
         seconds=time.perf_counter() - started,
     )
 
 
-def _measured(runs: Runs) -> Runs:
-    known = ~np.isnan(runs.used_bytes)
-    return runs if known.all() else runs.take(known)
+SUMMED = ("n", "n_all", "n_requesting", "n_lower_bound", "n_over_request", "hours")
+SUMMED += ("requested_gb_h", "judged_gb_h", "used_gb_h", "wasted_gb_h")
+"""What is added up by task beside the utilisations of memory and CPU; see `Assessment` and `TaskAssessment`."""
+OF_MEMORY, OF_CPU = slice(len(SUMMED), len(SUMMED) + 8), slice(len(SUMMED) + 8, len(SUMMED) + 16)
+
+
+@dataclass(frozen=True)
+class _HeldBy:
+    """What the finished runs of each task hold, in order of appearance."""
+
+    tasks: tuple[str, ...]
+    sums: Floats  # (rows, n_tasks) of `SUMMED`, then `_amounts` of memory, then of CPU
+    used_bytes: tuple[Floats, ...]  # of each task the uses of its runs
+    requested_gb: Floats  # (n_tasks,) the request of most of its runs (the larger of two equally frequent), or NaN
+    kinds: pd.DataFrame  # how often each task has each request: `n_all` runs, `n` of them with a use
+    n_finished: int
+    cpu: Floats  # (8,) `_amounts` of CPU of all finished rows, those without a run time among them
+    left_out: dict[str, int]  # reason -> rows
+
+    def of(self, name: str) -> Floats:
+        """(n_tasks,) one of `SUMMED`."""
+        return self.sums[SUMMED.index(name)]
+
+
+def _held_by(jobs: pd.DataFrame, settings: AssessmentSettings) -> _HeldBy:
+    """The same of a table, added up part by part."""
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    code_of, n_finished, cpu, left_out = dict[str, int](), 0, np.zeros(8), dict[str, int]()
+    sums, codes, uses, kinds = [], [], [], []
+    for begin in range(0, len(jobs), AT_ONCE):
+        part = finished_of(jobs.iloc[begin : begin + AT_ONCE])
+        if part.empty:
+            continue
+        n_finished += len(part)
+        every = with_flat_request(runs_of(part, settings.target, unmeasured=True), settings.request_bytes)
+        left_out = {reason: left_out.get(reason, 0) + n for reason, n in every.left_out.items()}
+        of_cpu = cpu_pairs(part)
+        cpu += _amounts(of_cpu, np.zeros(len(part), dtype=np.int64), 1)[:, 0]
+        code = np.array([code_of.setdefault(name, len(code_of)) for name in every.tasks], dtype=np.int32)[every.task]
+        measured = np.isfinite(every.used_bytes)
+        sums.append(_sums(every, measured, of_cpu, code, len(code_of)))
+        kinds.append(_kinds(every, measured, part, code))
+        codes.append(code[measured])
+        uses.append(every.used_bytes[measured])
+    if not n_finished:
+        raise NotEnoughData(NONE_FINISHED)
+    code = np.concatenate(codes)
+    if not len(code):
+        raise none_measured(n_finished, settings.target)
+    n, counts = len(code_of), pd.concat(kinds).groupby(KIND, sort=True).sum().reset_index()
+    asked = counts[counts["bytes"] >= 0].groupby(KIND[:2])["n_all"].sum().reset_index().sort_values(["n_all", "bytes"])
+    requested_gb = np.full(n, np.nan)
+    requested_gb[asked["task"]] = asked["bytes"] / GB  # the last of a task stays
+    by_task = np.concatenate(uses)[np.argsort(code, kind="stable")]
+    return _HeldBy(
+        tasks=tuple(code_of),
+        sums=np.sum([np.pad(one, ((0, 0), (0, n - one.shape[1]))) for one in sums], axis=0),
+        used_bytes=tuple(np.split(by_task, np.cumsum(np.bincount(code, minlength=n))[:-1])),
+        requested_gb=requested_gb,
+        kinds=counts,
+        n_finished=n_finished,
+        cpu=cpu,
+        left_out=left_out,
+    )
+
+
+def _sums(every: Runs, measured: Bools, of_cpu: Pairs, code: Positions, n: int) -> Floats:
+    """(rows, n) see `_HeldBy`."""
+    requested = every.requested_bytes > 0
+    requested_gb_h = np.where(requested, every.requested_bytes, 0.0) / GB * every.hours
+    values = {
+        "n": measured,
+        "n_all": np.ones(len(every)),
+        "n_requesting": requested,
+        "n_lower_bound": measured & every.lower_bound,
+        "n_over_request": every.used_bytes > every.requested_bytes,
+        "hours": every.hours,
+        "requested_gb_h": requested_gb_h,
+        "judged_gb_h": np.where(measured & ~every.lower_bound, requested_gb_h, 0.0),
+        "used_gb_h": np.where(measured, every.used_bytes, 0.0) / GB * every.hours,
+        "wasted_gb_h": _idle_gb_h(every),
+    }
+    own = every.rows
+    of_cpu = Pairs(of_cpu.used[own], of_cpu.requested[own], of_cpu.hours[own], of_cpu.lower_bound[own])
+    summed = _added_up(code, n, [values[name] for name in SUMMED])
+    return np.concatenate([summed, _amounts(memory_pairs(every), code, n), _amounts(of_cpu, code, n)])
+
+
+KIND = ["task", "bytes", "percent"]
+"""Columns of what a run asks for: code of its task, memory and CPU, -1 = none."""
+
+
+def _kinds(every: Runs, measured: Bools, part: pd.DataFrame, code: Positions) -> pd.DataFrame:
+    """How often each task has each request; see `_HeldBy`."""
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    percent = numbers_if_present(part, "requested_cpu_percent")
+    cores = np.full(len(every), -1.0) if percent is None else np.nan_to_num(percent[every.rows], nan=-1.0)
+    asked = np.nan_to_num(every.requested_bytes, nan=-1.0)
+    table = pd.DataFrame({"task": code, "bytes": asked, "percent": cores, "n": measured.astype(np.int64), "n_all": 1})
+    return table.groupby(KIND, sort=True).sum().reset_index()
+
+
+def _request_groups(held: _HeldBy) -> tuple[RequestGroup, ...]:
+    """The groups, the one that wastes most first; a task belongs where most of its runs with a use do.
+
+    Source: The load-aware provisioning thesis, Table 4; it names the groups (normal, parallel, memory-intensive,
+    compute-intensive) by eye, ours are named by their request.
+    """
+    kinds = held.kinds[held.kinds["n"] > 0]
+    usual = kinds.loc[kinds.groupby("task")["n"].idxmax()]
+    groups = []
+    for (asked, percent), own in usual.groupby(["bytes", "percent"], sort=False)["task"]:
+        codes = own.to_numpy()
+        summed = held.sums[:, codes].sum(axis=1)
+        memory = _utilisation(summed[OF_MEMORY], MEMORY)
+        groups.append(
+            RequestGroup(
+                requested_gb=asked / GB if asked >= 0 else float("nan"),
+                requested_cores=percent / 100 if percent >= 0 else float("nan"),
+                tasks=tuple(held.tasks[code] for code in codes.tolist()),
+                n_runs=int(summed[SUMMED.index("n")]),
+                utilisation=memory.utilisation,
+                utilisation_by_time=memory.utilisation_by_time,
+                wasted_gb_h=float(summed[SUMMED.index("wasted_gb_h")]),
+            )
+        )
+    return tuple(sorted(groups, key=lambda group: -group.wasted_gb_h))
 
 
 def most_common(values: Floats) -> float:
@@ -406,39 +508,34 @@ def most_common(values: Floats) -> float:
     return float(kinds[counts == counts.max()].max()) if len(kinds) else float("nan")
 
 
-def _classes(runs: Runs, rows: list[Ints], settings: ClassSettings) -> TaskClasses:
-    most = np.array([np.nanmax(runs.used_bytes[own]) for own in rows])
-    weights = [float(runs.hours[own].sum()) if settings.weight == "time" else float(len(own)) for own in rows]
-    return task_classes(most, np.array(weights), settings)
+def _classes(held: _HeldBy, order: Sequence[int], settings: ClassSettings) -> TaskClasses:
+    most = np.array([held.used_bytes[code].max() for code in order])
+    return task_classes(most, held.of("hours" if settings.weight == "time" else "n_all")[order], settings)
 
 
-def _requested_gb_h(runs: Runs) -> float:
-    return float((np.nan_to_num(runs.requested_bytes, nan=0.0) / GB * runs.hours).sum())
-
-
-def _task(every: Runs, of_cpu: Pairs, size_class: str) -> TaskAssessment:
+def _task(held: _HeldBy, code: int, size_class: str) -> TaskAssessment:
     """What is known of a task from its finished runs, those without a use among them."""
-    runs = _measured(every)
-    name, used_gb = runs.tasks[runs.task[0]], runs.used_bytes / GB
-    memory, cpu = utilisation_of(memory_pairs(every), MEMORY), utilisation_of(of_cpu, CPU)
+    name, used_gb = held.tasks[code], held.used_bytes[code] / GB
+    total = dict(zip(SUMMED, held.sums[: len(SUMMED), code].tolist(), strict=True))
+    memory, cpu = _utilisation(held.sums[OF_MEMORY, code], MEMORY), _utilisation(held.sums[OF_CPU, code], CPU)
     p50, p95 = (float(value) for value in np.quantile(used_gb, [0.5, 0.95]))
     return TaskAssessment(
         task=name,
-        n=len(runs),
-        requested_gb=most_common(every.requested_bytes) / GB,
+        n=len(used_gb),
+        requested_gb=held.requested_gb[code],
         peak_gb=PeakSizes(p50, p95, float(used_gb.max())),
         utilisation=memory.utilisation,
         utilisation_by_time=memory.utilisation_by_time,
         cpu_utilisation=cpu.utilisation,
         cpu_utilisation_by_time=cpu.utilisation_by_time,
-        requested_gb_h=_requested_gb_h(every),
-        wasted_gb_h=wasted_gb_h(runs),
+        requested_gb_h=total["requested_gb_h"],
+        wasted_gb_h=total["wasted_gb_h"],
         size_class=size_class,
-        too_few=too_few(len(runs)),
+        too_few=too_few(len(used_gb)),
         n_without_request=memory.n_without_request,
         n_without_use=memory.n_without_use,
-        n_lower_bound=int(runs.lower_bound.sum()),
-        n_over_request=int((runs.used_bytes > runs.requested_bytes).sum()),
+        n_lower_bound=int(total["n_lower_bound"]),
+        n_over_request=int(total["n_over_request"]),
         box=box_of(name, used_gb),
     )
 

@@ -22,6 +22,7 @@ from workprof.core.shown import Shown
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, dated
 from workprof.memory.ledger_runs import MONDAY_S, NO_RUN_TIMES, last_moment, runs_until
 from workprof.memory.ledger_settings import GROUPINGS, MEMORY, PROFILE, TASK, USER, LedgerSettings
+from workprof.memory.usage import AT_ONCE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,8 +56,6 @@ MOST_BINS = 5_000
 MOST_ROWS = 40
 """Rows with a line of their own; what the others hold is added up in one."""
 OTHERS = "all others"
-AT_ONCE = 250_000
-"""Runs that are read, and whose hours are spread, at a time: beside the table there are five numbers a run."""
 
 FEWEST_BINS = 8
 FAR_OUT = 3.0

@@ -29,7 +29,7 @@ from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
 from workprof.memory.resources import TOLD
 from workprof.memory.rollup import GROUPINGS, Rollup, RollupSettings
 from workprof.memory.schedule import Schedule, ScheduleSettings
-from workprof.memory.usage import LABELS
+from workprof.memory.usage import LABELS, USAGE_COLUMNS
 from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.memory.why import Why, WhySettings
 
@@ -54,8 +54,12 @@ VERDICT_READS = (
     *("submit_time_s", "start_time_s", "end_time_s", KILLS, LOWER_BOUND, *TOLD),
 )
 """Columns of which a verdict is made: keys, requests, uses, times and evidence."""
-ASSESSED = SIZING
-"""Columns that an assessment needs of every row; where rows are many, others are read of those that are drawn."""
+
+
+def read_assessment(target: str) -> tuple[str, ...]:
+    """The columns that an assessment needs of every row; where rows are many, others are read of those drawn."""
+    spared = {"attempt", *USAGE_COLUMNS.values()} - {USAGE_COLUMNS[target]}
+    return tuple(name for name in SIZING if name not in spared)
 
 
 def _named(name: Callable[[Any], str]) -> Callable[[Any], tuple[str, ...]]:

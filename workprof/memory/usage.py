@@ -66,6 +66,9 @@ Headroom = Annotated[
 
 NONE_FINISHED = "no run has finished, and sizes are of finished runs; the ledger adds up what others hold"
 
+AT_ONCE = 250_000
+"""Rows of a table that are looked at, or added up, at a time where it may have very many."""
+
 ALL_RUNS = "all runs"
 """Name of the one task of a table without task names."""
 
@@ -150,7 +153,7 @@ def task_named(tasks: Sequence[str], name: str) -> str:
 def runs_of(jobs: pd.DataFrame, target: str = "peak_rss", *, unmeasured: bool = False) -> Runs:
     """The runs of a job table: the target's column and `duration_s`, further ones of the store where there are any.
 
-    With `unmeasured` runs without a use are among them, which is NaN then.
+    With `unmeasured` runs without a use are among them, which is NaN then, and there may be no other.
 
     Raises:
         SettingsError: for an unknown target.
@@ -171,8 +174,8 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss", *, unmeasured: bool = 
     without_use, untimed = ~(used > 0), ~(seconds >= 0)
     left_out = {"no use of memory": int(without_use.sum()), "no run time": int((untimed & ~without_use).sum())}
     rows = np.flatnonzero(~untimed if unmeasured else ~(without_use | untimed))
-    if (without_use | untimed).all():
-        raise NotEnoughData(f"none of {len(jobs):,} rows has {USAGE_COLUMNS[target]} above 0 and a run time")
+    if not unmeasured and not len(rows):
+        raise none_measured(len(jobs), target)
     requested = _or_nothing(jobs, "requested_memory_bytes")[rows]
     requested = np.where(requested > 0, requested, np.nan)
     task, tasks = _tasks(jobs, rows)
@@ -191,6 +194,11 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss", *, unmeasured: bool = 
         labels=_labels(jobs, rows) | {REQUEST: pd.factorize(requested)[0].astype(np.int64)},
         left_out=left_out,
     )
+
+
+def none_measured(n: int, target: str) -> NotEnoughData:
+    """The error of so many rows without one that has a use and a run time."""
+    return NotEnoughData(f"none of {n:,} rows has {USAGE_COLUMNS[target]} above 0 and a run time")
 
 
 def _or_nothing(jobs: pd.DataFrame, name: str) -> Floats:
@@ -282,27 +290,31 @@ def finished_for_sizes(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
     return result
 
 
-def killed_for_memory(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
+def killed_for_memory(jobs: pd.DataFrame, target: str, last_s: float | None = None) -> pd.DataFrame:
     """The rows that were killed for memory, with their limit as their use where none above it was measured.
 
     A row without a run time, or without either a limit or a use, tells nothing and is not among them; one that still
-    runs has run up to the end of the trace.
+    runs has run up to the end of the trace, which is `last_s` where these are rows of a longer one.
     """
     killed, column = was_killed_for_memory(jobs), USAGE_COLUMNS[target]
-    rows, ran = jobs[killed], _ran_s(jobs)[killed]
+    rows, ran = jobs[killed], _ran_s(jobs, _last_s(jobs) if last_s is None else last_s)[killed]
     bound = np.fmax(_or_nothing(rows, column), _or_nothing(rows, "requested_memory_bytes"))
     result: pd.DataFrame = rows.assign(**{column: bound, "duration_s": ran})[(bound > 0) & (ran >= 0)]
     return result
 
 
-def _ran_s(jobs: pd.DataFrame) -> Floats:
+def _last_s(jobs: pd.DataFrame) -> float:
+    """When the last run was over; -inf where that is not known."""
+    return float(np.fmax.reduce(_clock(jobs, _or_nothing(jobs, "duration_s"))[1], initial=-np.inf))
+
+
+def _ran_s(jobs: pd.DataFrame, last_s: float) -> Floats:
     """(n,) run times, of runs that go on up to the end of the trace; NaN where that is not known."""
     seconds = _or_nothing(jobs, "duration_s")
-    start, end = _clock(jobs, seconds)
     still = still_running(jobs)
-    if not still.any() or not np.isfinite(end).any():
+    if not still.any() or not np.isfinite(last_s):
         return seconds
-    return np.where(still & np.isnan(seconds), np.nanmax(end) - start, seconds)
+    return np.where(still & np.isnan(seconds), last_s - _clock(jobs, seconds)[0], seconds)
 
 
 JUST_ABOVE = 1 + 1e-9
@@ -326,23 +338,24 @@ def with_killed(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
 
 def evidence_of(jobs: pd.DataFrame, target: str) -> tuple[Evidence, ...]:
     """What did not finish, by cause, in the order of `CAUSES`; empty where all rows did."""
-    codes = causes_of(jobs)
-    seconds, requested = _ran_s(jobs), _or_nothing(jobs, "requested_memory_bytes")
-    start, end = _clock(jobs, seconds)
-    ran = np.where(seconds >= 0, seconds, end - start)
-    hours = np.nan_to_num(np.maximum(ran, 0.0)) / HOUR_S
-    gb_h = np.nan_to_num(np.maximum(requested, 0.0)) * hours / GB
-    n_bounds = {OUT_OF_MEMORY: len(killed_for_memory(jobs, target))}
+    parts = [jobs.iloc[begin : begin + AT_ONCE] for begin in range(0, len(jobs), AT_ONCE)]
+    lost = [part[causes_of(part) >= 0] for part in parts]
+    if not any(map(len, lost)):
+        return ()
+    last_s, sums = max(map(_last_s, parts)), np.zeros((4, len(CAUSES)))
+    for part in lost:
+        codes = causes_of(part)
+        seconds, requested = _ran_s(part, last_s), _or_nothing(part, "requested_memory_bytes")
+        start, end = _clock(part, seconds)
+        ran = np.where(seconds >= 0, seconds, end - start)
+        hours = np.nan_to_num(np.maximum(ran, 0.0)) / HOUR_S
+        gb_h = np.nan_to_num(np.maximum(requested, 0.0)) * hours / GB
+        sums[:3] += [np.bincount(codes, one, len(CAUSES)) for one in (np.ones(len(part)), hours, gb_h)]
+        sums[3, CAUSES.index(OUT_OF_MEMORY)] += len(killed_for_memory(part, target, last_s))
     return tuple(
-        Evidence(
-            cause,
-            int((codes == code).sum()),
-            n_bounds.get(cause, 0),
-            float(hours[codes == code].sum()),
-            float(gb_h[codes == code].sum()),
-        )
-        for code, cause in enumerate(CAUSES)
-        if (codes == code).any()
+        Evidence(cause, int(n), int(n_bounds), hours, gb_h)
+        for cause, (n, hours, gb_h, n_bounds) in zip(CAUSES, sums.T.tolist(), strict=True)
+        if n
     )
 
 

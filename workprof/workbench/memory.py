@@ -175,7 +175,7 @@ def _every_row(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
         return _whole(bench, entry, questions.ASSESS.columns(settings))
     drawn = Drawn(MOST_TESTED, column)
     return lambda: {
-        **bench.frames_of(entry, questions.ASSESSED, every=True)(),
+        **bench.frames_of(entry, questions.read_assessment(settings.target), every=True)(),
         DRAWN: bench.frames_of(entry, questions.ASSESS.columns(settings), drawn=drawn)()["jobs"],
     }
 
