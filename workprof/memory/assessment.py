@@ -371,8 +371,10 @@ def assessment_of(
     )
 
 
-SUMMED = ("n", "n_all", "n_requesting", "n_lower_bound", "n_over_request", "hours")
-SUMMED += ("requested_gb_h", "judged_gb_h", "used_gb_h", "wasted_gb_h")
+SUMMED = (
+    *("n", "n_all", "n_requesting", "n_lower_bound", "n_over_request", "hours"),
+    *("requested_gb_h", "judged_gb_h", "used_gb_h", "wasted_gb_h"),
+)
 """What is added up by task beside the utilisations of memory and CPU; see `Assessment` and `TaskAssessment`."""
 OF_MEMORY, OF_CPU = slice(len(SUMMED), len(SUMMED) + 8), slice(len(SUMMED) + 8, len(SUMMED) + 16)
 
@@ -392,7 +394,8 @@ class _HeldBy:
 
     def of(self, name: str) -> Floats:
         """(n_tasks,) one of `SUMMED`."""
-        return self.sums[SUMMED.index(name)]
+        result: Floats = self.sums[SUMMED.index(name)]
+        return result
 
 
 def _held_by(jobs: pd.DataFrame, settings: AssessmentSettings) -> _HeldBy:
@@ -484,8 +487,8 @@ def _request_groups(held: _HeldBy) -> tuple[RequestGroup, ...]:
     kinds = held.kinds[held.kinds["n"] > 0]
     usual = kinds.loc[kinds.groupby("task")["n"].idxmax()]
     groups = []
-    for (asked, percent), own in usual.groupby(["bytes", "percent"], sort=False)["task"]:
-        codes = own.to_numpy()
+    for _, own in usual.groupby(["bytes", "percent"], sort=False):
+        codes, asked, percent = own["task"].to_numpy(), float(own["bytes"].iloc[0]), float(own["percent"].iloc[0])
         summed = held.sums[:, codes].sum(axis=1)
         memory = _utilisation(summed[OF_MEMORY], MEMORY)
         groups.append(

@@ -225,17 +225,21 @@ def _comma_columns(names: Sequence[str], rows: Sequence[Sequence[str]], delimite
     Between semicolons commas win, as those stand there for the commas' sake. Between commas one such column is more
     often a list than numbers.
     """
-    commas, points = [], 0
-    for at, name in enumerate(names):
-        cells = [row[at].strip() for row in rows if at < len(row)]
-        numbers = [cell for cell in cells if cell.lstrip("+-")[:1].isdigit()]
-        sure = any(SURE_COMMA.fullmatch(cell) or ("." in cell and "," in cell) for cell in numbers)
-        if sure and all(COMMA.fullmatch(cell) or THOUSANDS.fullmatch(cell) for cell in numbers):
-            commas.append(name)
-        elif any("." in cell for cell in numbers) and all(POINT.fullmatch(cell) for cell in numbers):
-            points += 1
+    columns = [[row[at].strip() for row in rows if at < len(row)] for at in range(len(names))]
+    numbers = [[cell for cell in cells if cell.lstrip("+-")[:1].isdigit()] for cells in columns]
+    commas = [name for name, cells in zip(names, numbers, strict=True) if _has_commas(cells)]
+    if not commas:
+        return ()
+    points = sum(any("." in cell for cell in cells) and all(map(POINT.fullmatch, cells)) for cells in numbers)
     enough = {",": max(points + 1, 2), ";": max(points, 1)}.get(delimiter, points + 1)
     return tuple(commas) if len(commas) >= enough else ()
+
+
+def _has_commas(numbers: Sequence[str]) -> bool:
+    if not any("," in cell for cell in numbers):
+        return False
+    sure = any(SURE_COMMA.fullmatch(cell) or ("." in cell and "," in cell) for cell in numbers)
+    return sure and all(COMMA.fullmatch(cell) or THOUSANDS.fullmatch(cell) for cell in numbers)
 
 
 def _every_other_byte_is_zero(body: bytes) -> bool:
