@@ -179,8 +179,10 @@ def test_names_of_profiles_come_along(bench, tmp_path, further):
         }
 
 
-def test_what_changed_is_there_after_a_refresh(bench, tmp_path):
-    """Home need not wait: three weeks of runs are compared while the source is refreshed."""
+@pytest.mark.parametrize("most", [200_000, 100])
+def test_what_changed_is_there_after_a_refresh(bench, tmp_path, monkeypatch, most):
+    """Home need not wait: three weeks of runs are compared while the source is refreshed; of many right after."""
+    monkeypatch.setattr("workprof.workbench.sources.CHANGES_ROWS", most)
     folder = tmp_path / "traces"
     folder.mkdir()
     lines = [f"j{n},align,{1_700_000_000 + 3600 * n},60,1000000,2000000" for n in range(24 * 21)]

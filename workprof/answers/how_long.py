@@ -140,12 +140,16 @@ def measured_with(
 
 
 GUESSES = {
+    "memory.changes": (2.0, 0.008),
+    "memory.ledger": (3.0, 0.006),
+    "memory.over_time": (2.0, 0.002),
     "memory.replay": (5.0, 3.2),
+    "memory.rollup": (1.0, 0.002),
     "memory.tables": (30.0, 15.0),
     "memory.train": (10.0, 5.0),
-    "memory.demand": (8.0, 0.5),
+    "memory.demand": (8.0, 0.005),
     "memory.schedule": (3.0, 0.2),
-    "memory.verdict": (0.5, 0.25),
+    "memory.verdict": (3.0, 0.012),
     "nodes.detect": (8.0, 50.0),
     "nodes.history": (0.5, 1.0),
     "nodes.rank": (0.5, 1.0),
@@ -179,7 +183,7 @@ def expected(
 
     Args:
         step: its name.
-        settings: asked with.
+        settings: asked with; of the latest runs alone where they say how many.
         n_rows: finished runs.
         earlier: computations of the step in this home, newest first.
         busy: as of `Pace.expected`.
@@ -189,9 +193,10 @@ def expected(
     if isinstance(settings, EstimateEvaluationSettings):
         return expected_evaluation(settings, n_rows, earlier, busy)
     least_s, per_thousand_s = GUESSES.get(step, GUESS)
+    latest = getattr(getattr(settings, "verdict", settings), "latest_runs", None)
 
     def work_s(rows: int) -> float:
-        return least_s + per_thousand_s * rows / 1000
+        return least_s + per_thousand_s * (rows if latest is None else min(rows, latest)) / 1000
 
     here = pace([(work_s(run.n_rows), run.seconds) for run in earlier])
     return here.expected(STARTING_S, work_s(n_rows), "one", busy)

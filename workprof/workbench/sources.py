@@ -25,7 +25,8 @@ from workprof.store.documents import Unreadable
 from workprof.workbench.memory import MemoryQuestions
 
 CHANGES_ROWS = 200_000
-"""Up to so many runs a refresh compares the last periods, too: another verdict, of the runs before."""
+"""Up to so many runs a refresh compares the last periods before its rows are taken in: another verdict, of the runs
+before. Of more it does so afterwards, so that nobody waits for the new plan."""
 
 
 class SourceQuestions(MemoryQuestions):
@@ -71,7 +72,15 @@ class SourceQuestions(MemoryQuestions):
         Raises WorkprofError when it cannot be reached or read; the last good state stays, and its history says why.
         """
         self._store.refuse(REFRESH)
-        return refresh(self._store, self._source(name), partial(self._compute, apart), self.settings, progress, now_s)
+        compute = partial(self._compute, apart)
+        result = refresh(self._store, self._source(name), compute, self.settings, progress, now_s)
+        if result.dataset and result.rows > CHANGES_ROWS:
+            with contextlib.suppress(WorkprofError):  # the page says why it cannot be told
+                if apart:
+                    self.changes.start(result.dataset)
+                else:
+                    self.changes(result.dataset)
+        return result
 
     def _compute(self, apart: bool, passing: Settings, dataset: str) -> None:
         """Compute what pages show first of the rows in a home of their own, and keep it here: then nobody waits."""
