@@ -30,6 +30,7 @@ NAMES = (
     "replay",
     "verdict",
     "schedule",
+    "large",
     "changepoints",
     "fingerprints",
     "warping",

@@ -16,6 +16,7 @@ from workprof.answers.how_long import (
     pace,
 )
 from workprof.core.records import canonical_json
+from workprof.core.settings import DEFAULT_AHEAD_S
 from workprof.memory.over_time import OverTimeSettings
 from workprof.memory.verdict import VerdictSettings
 from workprof.profiles.settings import ProfileSettings
@@ -96,3 +97,9 @@ def test_ten_million_runs_are_no_matter_of_hours():
         takes = expected(step, settings, 10_000_000)
         assert takes.seconds < 30
         assert takes.high_s < 120
+
+
+def test_a_fit_of_many_runs_does_not_start_by_itself():
+    """Its sample is the same, but every run joins it: 289 s for ten million."""
+    assert expected_fit(ProfileSettings(), 100_001).seconds < DEFAULT_AHEAD_S
+    assert 240 < expected_fit(ProfileSettings(), 10_000_000).seconds < 400
