@@ -9,6 +9,7 @@ import pytest
 
 from workprof import Workbench
 from workprof.core.errors import DatasetUnknown
+from workprof.core.records import to_json
 from workprof.core.settings import Settings
 from workprof.workbench.question_methods import Views
 
@@ -43,6 +44,17 @@ def test_a_new_name_a_removal_and_a_new_dataset_are_seen_at_once(workbench, tmp_
     assert [one.hash for one in workbench.datasets()] == [second.hash]
     with pytest.raises(DatasetUnknown):
         workbench.column_profiles("renamed")
+
+
+@pytest.mark.slow
+def test_some_columns_alone_are_told_as_among_all_of_them(workbench, tmp_path, monkeypatch):
+    dataset, names = ingested(workbench, tmp_path, "first", 3.0).hash, ("duration_s", "user")
+    alone = workbench.column_profiles(dataset, names)
+    assert [one.column.name for one in alone] == ["duration_s"], "there is no user"
+    every = {one.column.name: one for one in workbench.column_profiles(dataset)}
+    assert to_json(alone[0]) == to_json(every["duration_s"])
+    monkeypatch.setattr(workbench._store, "column_profiles", None)
+    assert workbench.column_profiles(dataset, ("task_name",)) == (every["task_name"],), "read already"
 
 
 def test_what_another_thread_loads_is_seen_by_this_one(workbench, tmp_path):

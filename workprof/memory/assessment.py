@@ -428,7 +428,10 @@ def _held_by(jobs: pd.DataFrame, settings: AssessmentSettings) -> _HeldBy:
     asked = counts[counts["bytes"] >= 0].groupby(KIND[:2])["n_all"].sum().reset_index().sort_values(["n_all", "bytes"])
     requested_gb = np.full(n, np.nan)
     requested_gb[asked["task"]] = asked["bytes"] / GB  # the last of a task stays
-    by_task = np.concatenate(uses)[np.argsort(code, kind="stable")]
+    used = np.concatenate(uses)
+    codes.clear()
+    uses.clear()  # there are as many as rows
+    by_task = used[np.argsort(code, kind="stable")]
     return _HeldBy(
         tasks=tuple(code_of),
         sums=np.sum([np.pad(one, ((0, 0), (0, n - one.shape[1]))) for one in sums], axis=0),

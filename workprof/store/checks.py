@@ -281,20 +281,21 @@ NO_COUNTS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
 
 def column_profiles(
-    cursor: duckdb.DuckDBPyConnection, entry: Entry, distinct: Mapping[str, int | None]
+    cursor: duckdb.DuckDBPyConnection, entry: Entry, distinct: Mapping[str, int | None], names: Sequence[str] = ()
 ) -> tuple[ColumnProfile, ...]:
-    """One profile per column: one scan for the figures, one more per column for its bars."""
-    if not entry.columns:
+    """One profile per column, or per one of some names: one scan for the figures, one more per column for its bars."""
+    columns = [column for column in entry.columns if not names or column.name in names]
+    if not columns:
         return ()
     exact = entry.dataset.rows <= EXACT_UP_TO_ROWS
-    items = [item for column in entry.columns for item in _items(column, exact, distinct.get(column.name))]
+    items = [item for column in columns for item in _items(column, exact, distinct.get(column.name))]
     figures = list(one(cursor, f"SELECT {', '.join(items)} FROM {entry.relation}"))
-    for place, column in enumerate(entry.columns):
+    for place, column in enumerate(columns):
         known, counted = distinct.get(column.name), 5 * place + 1
         if not (exact or column.numeric) and known is None and figures[counted] <= MOST_COUNTED:
             (figures[counted],) = one(cursor, f"SELECT count(DISTINCT {quoted(column.name)}) FROM {entry.relation}")
     per_column = [figures[at : at + 5] for at in range(0, len(figures), 5)]
-    return tuple(_profile(cursor, entry, column, row) for column, row in zip(entry.columns, per_column, strict=True))
+    return tuple(_profile(cursor, entry, column, row) for column, row in zip(columns, per_column, strict=True))
 
 
 def time_coverage(cursor: duckdb.DuckDBPyConnection, entry: Entry, bins: int) -> TimeCoverage:

@@ -316,14 +316,14 @@ class TraceStore(
         with self._database.cursor() as cursor:
             return frames.page(cursor, self._entry(dataset), limit, offset)
 
-    def column_profiles(self, dataset: str) -> tuple[ColumnProfile, ...]:
-        """Return the distribution of every column."""
+    def column_profiles(self, dataset: str, names: Sequence[str] = ()) -> tuple[ColumnProfile, ...]:
+        """Return the distribution of every column, or of those of some names that are there."""
         entry, known = self._entry(dataset), {}
         if entry.dataset.kind == "jobs":
             counts = self.counts(dataset)
             known = {"job_name": counts.jobs, "user": counts.users}
         with self._database.cursor() as cursor:
-            return checks.column_profiles(cursor, entry, known)
+            return checks.column_profiles(cursor, entry, known, names)
 
     def counts(self, dataset: str) -> Counts:
         """Return what a job table holds, counted exactly: runs, jobs, users, and the runs without an end."""

@@ -55,7 +55,7 @@ def _drifting(bench: Workbench, dataset: str) -> float:
 
 
 def _age_h(bench: Workbench, dataset: str) -> float:
-    newest = [one.maximum for one in bench.column_profiles(dataset) if one.column.name in CLOCK]
+    newest = [one.maximum for one in bench.column_profiles(dataset, CLOCK)]
     return (time.time() - max(newest, default=math.nan)) / 3600
 
 

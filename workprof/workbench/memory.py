@@ -30,7 +30,7 @@ from workprof.memory.decisions import Decision, keys_named
 from workprof.memory.facts import MOST_TESTED
 from workprof.memory.findings import decided_findings
 from workprof.memory.ledger import Ledger
-from workprof.memory.ledger_settings import PROFILE, usual_rows
+from workprof.memory.ledger_settings import GROUPINGS, PROFILE, TASK, USER, usual_rows
 from workprof.memory.model_data import DRAWN_OF
 from workprof.memory.model_tables import TableSettings
 from workprof.memory.over_time import usual_over_time_rows
@@ -66,7 +66,8 @@ def _rows_named(bench: Any, entry: Dataset, settings: Any) -> Any:
     ledger = getattr(settings, "ledger", settings)
     if ledger.by:
         return settings
-    held = [one.column.name for one in bench.column_profiles(entry.hash) if one.missing_share < 1]
+    own = [name for by in (USER, "group") for name in GROUPINGS[by]]
+    held = [one.column.name for one in bench.column_profiles(entry.hash, own) if one.missing_share < 1]
     named = replace(ledger, by=usual_rows(held))
     return named if ledger is settings else replace(settings, ledger=named)
 
@@ -86,7 +87,8 @@ def _over_time_named(bench: Any, entry: Dataset, settings: Any) -> Any:
     if over.by:
         return settings
     clustered = bench.profiles.cached(entry.hash, ProfileSettings()).result is not None
-    held = {one.column.name: one.distinct for one in bench.column_profiles(entry.hash) if one.missing_share < 1}
+    own = [name for by in (TASK, USER, "group") for name in GROUPINGS[by]]
+    held = {one.column.name: one.distinct for one in bench.column_profiles(entry.hash, own) if one.missing_share < 1}
     named = replace(over, by=usual_over_time_rows(held, clustered=clustered))
     return named if over is settings else replace(settings, over=named)
 
@@ -241,7 +243,7 @@ def _with_names_and_nodes(bench: Any, entry: Dataset, result: Changes) -> Change
 
 def _refuse_short(bench: Any, entry: Dataset, settings: ChangesSettings) -> None:
     """Refuse a trace without two full periods, by what is known of its starts."""
-    starts = [one for one in bench.column_profiles(entry.hash) if one.column.name == "start_time_s"]
+    starts = bench.column_profiles(entry.hash, ["start_time_s"])
     if starts and starts[0].missing_share < 1:
         refuse_short(starts[0].minimum, starts[0].maximum, settings.since, utc_offset_s(entry.format))
 
@@ -313,7 +315,7 @@ class MemoryQuestions(ProfileQuestions):
         scope = parsed(text) if text else Scope()
         if scope.period:
             raise SettingsError(f"saved in fact is of all times; leave the period {scope.period} out and give --since")
-        times = [one.maximum for one in self.column_profiles(entry.hash) if one.column.name in CLOCK]
+        times = [one.maximum for one in self.column_profiles(entry.hash, CLOCK)]
         has_dates = any(map(dated, times))
         if since:
             low = bounds(f"{since}{TO}", dates=has_dates, utc_offset_s=utc_offset_s(entry.format))[0] or 0.0

@@ -102,6 +102,10 @@ class Views:
         self._reading: dict[tuple[str, str], threading.RLock] = {}
         self._guard = threading.Lock()
 
+    def __contains__(self, key: tuple[str, str]) -> bool:
+        """Whether something is kept under a key."""
+        return key in self._entries
+
     def get(self, key: tuple[str, str], read: Callable[[], View]) -> View:
         """Return what is kept under a key, or read and keep it, but for None; who asks meanwhile waits for that."""
         with self._guard:
