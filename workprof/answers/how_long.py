@@ -142,7 +142,7 @@ def measured_with(
 GUESSES = {
     "memory.changes": (2.0, 0.008),
     "memory.ledger": (3.0, 0.006),
-    "memory.over_time": (2.0, 0.002),
+    "memory.over_time": (1.0, 0.001),
     "memory.replay": (5.0, 3.2),
     "memory.rollup": (1.0, 0.002),
     "memory.tables": (30.0, 15.0),
