@@ -17,7 +17,10 @@ from workprof.answers.how_long import (
 )
 from workprof.core.records import canonical_json
 from workprof.core.settings import DEFAULT_AHEAD_S
+from workprof.forecasts.estimates import EstimateEvaluationSettings
+from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.over_time import OverTimeSettings
+from workprof.memory.rollup import RollupSettings
 from workprof.memory.verdict import VerdictSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import GroupSettings, SweepSettings
@@ -92,7 +95,14 @@ def test_a_sweep_uses_its_own_groups():
 def test_ten_million_runs_are_no_matter_of_hours():
     """Measured as commands, on one core: 24 s and 10 s. Of a long trace the plan is of its latest runs alone."""
     plan = VerdictSettings()
-    assert expected("memory.verdict", plan, 10_000_000) == expected("memory.verdict", plan, 1_000_000)
+    latest = {
+        "memory.verdict": plan,
+        "memory.rollup": RollupSettings(),
+        "profiles.forecaster": ForecasterSettings(),
+        "profiles.estimate_evaluation": EstimateEvaluationSettings(),
+    }
+    for step, settings in latest.items():
+        assert expected(step, settings, 10_000_000) == expected(step, settings, 1_000_000)
     for step, settings in (("memory.verdict", plan), ("memory.over_time", OverTimeSettings())):
         takes = expected(step, settings, 10_000_000)
         assert takes.seconds < DEFAULT_AHEAD_S

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeVar
 
 from workprof.core.errors import SettingsError
@@ -193,13 +193,19 @@ def expected(
     if isinstance(settings, EstimateEvaluationSettings):
         return expected_evaluation(settings, n_rows, earlier, busy)
     least_s, per_thousand_s = GUESSES.get(step, GUESS)
-    latest = getattr(getattr(settings, "verdict", settings), "latest_runs", None)
 
     def work_s(rows: int) -> float:
-        return least_s + per_thousand_s * (rows if latest is None else min(rows, latest)) / 1000
+        return least_s + per_thousand_s * looked_at(settings, rows) / 1000
 
     here = pace([(work_s(run.n_rows), run.seconds) for run in earlier])
     return here.expected(STARTING_S, work_s(n_rows), "one", busy)
+
+
+def looked_at(settings: object, n_rows: int) -> int:
+    """Return how many of so many runs a step looks at: the latest, where its settings, or a part of them, say so."""
+    parts = (settings, *(getattr(settings, one.name) for one in fields(settings))) if is_dataclass(settings) else ()
+    result: int = min((n_rows, *(one.latest_runs for one in parts if hasattr(one, "latest_runs"))))
+    return result
 
 
 FIT_SECONDS_PER_CELL = 1.6e-5
@@ -340,4 +346,4 @@ def _n_folds(settings: EstimateEvaluationSettings) -> int:
 
 
 def _test_work_s(settings: EstimateEvaluationSettings, n_rows: int) -> float:
-    return _n_folds(settings) * (SECONDS_PER_FOLD + SECONDS_PER_ROW_AND_FOLD * n_rows)
+    return _n_folds(settings) * (SECONDS_PER_FOLD + SECONDS_PER_ROW_AND_FOLD * looked_at(settings, n_rows))
