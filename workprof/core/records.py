@@ -17,6 +17,7 @@ Arrays = dict[str, NDArray[Any]]
 
 _ARRAY = "$array"
 _FLOAT = "$float"
+_PLAIN = (str, int, bool, type(None))  # most values: looked for first
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ def to_json(value: object) -> Any:
 
 
 def _to_document(value: object, path: str, arrays: Arrays) -> Any:
+    if type(value) in _PLAIN or (type(value) is float and math.isfinite(value)):
+        return value
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "biufUSM":
             raise TypeError(f"{path}: an array of {value.dtype} has no safe stored form")
@@ -108,6 +111,8 @@ def _text_key(key: object, path: str) -> str:
 
 
 def _from_document(kind: Any, document: Any, arrays: Arrays) -> Any:
+    if (kind in _PLAIN and type(document) is not dict) or (kind is float and type(document) is float):
+        return document
     if isinstance(document, dict) and _ARRAY in document:
         return arrays[document[_ARRAY]]
     if isinstance(document, dict) and _FLOAT in document:
