@@ -27,8 +27,9 @@ settings.register_profile(
 settings.load_profile("steady")
 
 
-LONG = ("test_lines", "test_many_sessions", "browser", "pages", "same", "faults", "cli", "report", "docs")
-"""The files that take longest in the soak, and rooms with such files, in the order in which they begin."""
+LONG = ("test_lines", "test_many_sessions", "browser", "golden", "pages", "same", "faults", "cli", "service")
+LONG += ("report", "docs")
+"""The files that take longest, and rooms with such files, in the order in which they begin."""
 
 
 SLOW = re.compile(r"^pytestmark = .*\bmark\.(slow|soak)\b", re.MULTILINE)

@@ -9,17 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OrdinalEncoder
 
 import workprof as wp
-from tests.library.test_calls import jobs, numbers
+from tests.library.test_calls import jobs
 
 pytestmark = pytest.mark.slow
 
@@ -32,10 +26,6 @@ def sample(tmp_path_factory):
     path = tmp_path_factory.mktemp("sample") / "pai.parquet"
     pd.read_parquet(SAMPLE).head(2_500).to_parquet(path)
     return path
-
-
-def test_profiles_of_a_frame_that_was_read_are_those_of_its_file(sample):
-    assert numbers(wp.profile(pd.read_parquet(sample))) == numbers(wp.profile(sample))
 
 
 @pytest.fixture(scope="module")
@@ -133,22 +123,3 @@ def test_a_beeswarm_of_two_hundred_jobs(model, monkeypatch):
     assert matrix.shape == (200, len(explained.fields))
     assert explained.figure().layout.yaxis.ticktext
     assert {label.get_text() for label in axes.get_yticklabels()} >= set(matrix.feature_names)
-
-
-def test_a_classifier_in_a_pipeline_with_categories_of_any_name(tmp_path):
-    import joblib
-
-    draw = np.random.default_rng(0)
-    truth = draw.choice(["small", "large"], 400)
-    queue = np.where(truth == "small", draw.choice(["debug", "kurz"], 400), draw.choice(["long", "nacht"], 400))
-    table = pd.DataFrame({"Warteschlange": queue, "city": draw.choice(["Graz", "Wien"], 400), "n cores": 4.0})
-    pipeline = make_pipeline(wp.ProfileClassifier())
-    assert (pipeline.fit(table.head(300), truth[:300]).predict(table.tail(100)) == truth[300:]).all()
-    joblib.dump(pipeline, tmp_path / "pipeline")
-    assert (joblib.load(tmp_path / "pipeline").predict(table) == pipeline.predict(table)).all()
-    rival = make_pipeline(
-        make_column_transformer((OrdinalEncoder(), ["Warteschlange", "city"]), remainder="passthrough"),
-        LogisticRegression(),
-    )
-    searched = GridSearchCV(make_pipeline(wp.ProfileClassifier()), {"profileclassifier__random_state": [0, 1]}, cv=3)
-    assert searched.fit(table, truth).best_score_ >= rival.fit(table, truth).score(table, truth)

@@ -15,6 +15,7 @@ from pages._parts import controls
 from tests.made_once import made_once
 from workprof.core.question import address_of
 from workprof.core.settings import from_environment
+from workprof.memory.ledger_settings import LedgerSettings
 from workprof.workbench import Workbench
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +58,7 @@ def home(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory):
-    """A home as `workprof demo` leaves it, made once, and the report of its dataset."""
+    """A home with the sample and what Home and Profiles add up of it, made once, and the report of its dataset."""
     folder, report = made_once(tmp_path_factory, "prepared", _prepare)
     return folder / "home", report
 
@@ -68,6 +69,9 @@ def _prepare(folder):
         with Workbench(from_environment()) as workbench:
             report = workbench.ingest([SAMPLE])
             workbench.profiles(report.hash)
+            workbench.ledger(report.hash, LedgerSettings(by="profile"))
+            for question in (workbench.over_time, workbench.verdict, workbench.changes):
+                question(report.hash)
             return report
 
 

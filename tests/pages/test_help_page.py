@@ -113,7 +113,7 @@ def test_diagnostics_count_what_the_home_holds(loaded, home):
     with Workbench(from_environment()) as bench:
         found = diagnostics(bench)
     assert found.datasets == {"jobs": 1}
-    assert found.stored_runs == 2
+    assert found.stored_runs == 6
     assert found.home_bytes > sum(path.stat().st_size for path in home.glob("*.duckdb"))
     assert found.versions["duckdb"].startswith("2.")
 

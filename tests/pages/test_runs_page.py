@@ -15,6 +15,7 @@ from workprof.campaign.status import enlist
 from workprof.core.settings import from_environment
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
+from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.verdict import VerdictSettings
 from workprof.profiles.baseline import BaselineSettings
@@ -52,6 +53,7 @@ def kept(tmp_path_factory):
                 "stability": lambda: bench.stability(jobs, StabilitySettings(ROUGH, 2, 0.7, 400, 3)),
             }
             found = {name: made(bench, ask) for name, ask in asked.items()}
+            bench.ledger(jobs, LedgerSettings(by="profile"), fit=ROUGH)  # which Profiles would add up at every visit
     return folder / "home", found
 
 

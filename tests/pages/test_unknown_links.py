@@ -3,21 +3,7 @@
 import itertools
 
 from tests.pages.conftest import problems
-
-PAGES = (
-    "home",
-    "data",
-    "profiles",
-    "classify",
-    "durations",
-    "sweep",
-    "memory",
-    "nodes",
-    "phases",
-    "report",
-    "runs",
-    "help",
-)
+from tests.same.test_every_view import PAGES
 
 
 def warned(test):

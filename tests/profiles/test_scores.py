@@ -44,40 +44,28 @@ def test_every_published_row(name):
 
 @needs_shared_data
 @pytest.mark.parametrize(
-    ("name", "which", "best", "value"),
+    ("name", "target", "which", "best", "value", "digits"),
     [
-        ("hdbscan", 0, 48, 0.717785),
-        ("hdbscan", 1, 48, 0.636739),
-        ("hdbscan", 2, 45, 1.274962),
-        ("optics", 0, 35, 0.625958),
-        ("optics", 1, 20, 0.487297),
-        ("optics", 2, 25, 1.782349),
+        ("hdbscan", 26, 0, 48, 0.717785, 6),
+        ("hdbscan", 26, 1, 48, 0.636739, 6),
+        ("hdbscan", 26, 2, 45, 1.274962, 6),
+        ("optics", 26, 0, 35, 0.625958, 6),
+        ("optics", 26, 1, 20, 0.487297, 6),
+        ("optics", 26, 2, 25, 1.782349, 6),
+        ("hdbscan", 10, 0, 55, 0.6767, 4),
+        ("hdbscan", 20, 0, 51, 0.7231, 4),
+        ("hdbscan", 50, 0, 47, 0.7096, 4),
+        ("hdbscan", 100, 0, 30, 0.6846, 4),
+        ("optics", 10, 0, 27, 0.6705, 4),
+        ("optics", 20, 0, 24, 0.6066, 4),
+        ("optics", 50, 0, 20, 0.6202, 4),
+        ("optics", 100, 0, 31, 0.6284, 4),
     ],
 )
-def test_published_maxima(name, which, best, value):
-    found = {row.Index: row_scores(row, 26)[which] for row in grid(name).itertuples()}
+def test_published_maxima_follow_the_target(name, target, which, best, value, digits):
+    found = {row.Index: row_scores(row, target)[which] for row in grid(name).itertuples()}
     top = max(found, key=found.get)
-    assert (top, found[top]) == (best, pytest.approx(value, abs=5e-7))
-
-
-@needs_shared_data
-@pytest.mark.parametrize(
-    ("name", "target", "best", "value"),
-    [
-        ("hdbscan", 10, 55, 0.6767),
-        ("hdbscan", 20, 51, 0.7231),
-        ("hdbscan", 50, 47, 0.7096),
-        ("hdbscan", 100, 30, 0.6846),
-        ("optics", 10, 27, 0.6705),
-        ("optics", 20, 24, 0.6066),
-        ("optics", 50, 20, 0.6202),
-        ("optics", 100, 31, 0.6284),
-    ],
-)
-def test_the_winner_follows_the_target(name, target, best, value):
-    found = {row.Index: row_scores(row, target)[0] for row in grid(name).itertuples()}
-    top = max(found, key=found.get)
-    assert (top, found[top]) == (best, pytest.approx(value, abs=5e-5))
+    assert (top, found[top]) == (best, pytest.approx(value, abs=0.5 * 10**-digits))
 
 
 def test_the_packages_defect():

@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+from functools import partial
 
 import numpy as np
 import pytest
@@ -93,73 +94,28 @@ def test_containers_are_summed_once_at_each_time(store, write):
 
 
 def test_several_files_are_joined_by_namespace_and_pod(store, write):
+    cpu = partial(series, name_="container_cpu_usage_seconds_total", namespace="lab", pod="a")
+    asked = partial(series, name_=REQUESTS, namespace="lab", pod="a", container="app")
+    exported = partial(series, name_=REQUESTS, namespace="lab", exported_pod="a", resource="memory", unit="byte")
+    scraped = {"pod": "kube-state-metrics-0"}
     paths = [
         write("mem.json", answer(app([(0, 2 * GIB), (600, 4 * GIB)]), app([(0, GIB), (600, GIB)], container="b"))),
         write(
             "cpu.json",
             answer(
-                series(
-                    [(0, 100), (300, 400), (600, 50)],
-                    name_="container_cpu_usage_seconds_total",
-                    namespace="lab",
-                    pod="a",
-                    container="app",
-                    cpu="total",
-                ),
-                series(
-                    [(0, 0), (600, 150)],
-                    name_="container_cpu_usage_seconds_total",
-                    namespace="lab",
-                    pod="a",
-                    container="b",
-                    cpu="total",
-                ),
-                series([(0, 9), (600, 900)], name_="container_cpu_usage_seconds_total", namespace="lab", pod="a"),
+                cpu([(0, 100), (300, 400), (600, 50)], container="app", cpu="total"),
+                cpu([(0, 0), (600, 150)], container="b", cpu="total"),
+                cpu([(0, 9), (600, 900)]),
             ),
         ),
         write(
             "requests.json",
             answer(
-                series(
-                    [(0, 6 * GIB), (600, 6 * GIB)],
-                    name_=REQUESTS,
-                    namespace="lab",
-                    exported_pod="a",
-                    pod="kube-state-metrics-0",
-                    exported_container="app",
-                    resource="memory",
-                    unit="byte",
-                ),
-                series(
-                    [(0, 2 * GIB)],
-                    name_=REQUESTS,
-                    namespace="lab",
-                    exported_pod="a",
-                    exported_container="b",
-                    resource="memory",
-                    unit="byte",
-                ),
-                series(
-                    [(0, 0.5)], name_=REQUESTS, namespace="lab", pod="a", container="app", resource="cpu", unit="core"
-                ),
-                series(
-                    [(0, 1)],
-                    name_=REQUESTS,
-                    namespace="lab",
-                    pod="a",
-                    container="app",
-                    resource="nvidia_com_gpu",
-                    unit="integer",
-                ),
-                series(
-                    [(0, 5)],
-                    name_=REQUESTS,
-                    namespace="lab",
-                    pod="a",
-                    container="app",
-                    resource="ephemeral_storage",
-                    unit="byte",
-                ),
+                exported([(0, 6 * GIB), (600, 6 * GIB)], exported_container="app", **scraped),
+                exported([(0, 2 * GIB)], exported_container="b"),
+                asked([(0, 0.5)], resource="cpu", unit="core"),
+                asked([(0, 1)], resource="nvidia_com_gpu", unit="integer"),
+                asked([(0, 5)], resource="ephemeral_storage", unit="byte"),
                 kind="matrix",
             ),
         ),
