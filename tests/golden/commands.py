@@ -161,12 +161,14 @@ HASH = re.compile(r"\b[0-9a-f]{8,64}\b")
 TIME = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00)?")
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e[+-]?\d+)?")
 TOOK = re.compile(r"(\bin|\btook|seconds:|runs,) [\d.]+(?: m?s)?$")
+ROUNDING = 1e-12
+"""What is smaller is what sums round, which differs from processor to processor; a p-value may be as small."""
 HEADING_ONLY = ("runs", "profiles-sweep", "profiles-embeddings", "classify-compare")
 """Commands whose table tells what each run took."""
 
 
 def without_chance(value, name=""):
-    """Return a document with four digits a number, no times or hashes, and the first items of long lists."""
+    """Return a document with four digits a number, no rounding, times or hashes, and the first items of long lists."""
     if MASKED.search(name) and not isinstance(value, list):
         return "..."
     if isinstance(value, dict):
@@ -175,7 +177,8 @@ def without_chance(value, name=""):
         more = [f"... {len(value)} items"] if len(value) > LONGEST else []
         return [without_chance(item, name) for item in value[:LONGEST]] + more
     if isinstance(value, float):
-        return float(f"{value:.4g}")
+        rounding = abs(value) < ROUNDING and not name.startswith("p_")
+        return 0.0 if rounding else float(f"{value:.4g}")
     return value
 
 
