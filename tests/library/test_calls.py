@@ -14,6 +14,7 @@ from tests.pages.test_nodes_page import write
 from workprof.core.records import pack
 from workprof.core.settings import from_environment
 from workprof.formats.fields import FIELDS
+from workprof.library.tables import jobs_of
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.selection import oriented, select
 from workprof.workbench import Workbench
@@ -308,8 +309,5 @@ def test_no_home_is_made(monkeypatch, tmp_path):
 
 
 def test_every_field_has_a_unit_by_argument():
-    table = jobs(30)
-    table["x"] = 1.0
-    for field, about in FIELDS.items():
-        if about.unit:
-            wp.durations(table, columns={field: "x"} if field != "duration_s" else {"duration_s": "x"})
+    units = [field for field, about in FIELDS.items() if about.unit]
+    assert {*units} <= {*jobs_of(jobs(30).assign(x=1.0), {}, dict.fromkeys(units, "x")).frame}

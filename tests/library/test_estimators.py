@@ -20,7 +20,6 @@ pytestmark = [
 ]
 
 
-@pytest.mark.some(40)
 @parametrize_with_checks([wp.ProfileClusterer(), wp.ProfileClassifier(), wp.RuntimeRegressor()])
 def test_scikit_learn_accepts_the_estimator(estimator, check):
     check(estimator)

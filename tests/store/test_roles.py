@@ -74,6 +74,7 @@ def test_a_planner_decides_and_neither_imports_nor_removes(home, where, calls, a
         assert {name for name in calls if not refused(lambda name=name: calls[name](opened, it))} == allowed
 
 
+@pytest.mark.some(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_of_a_viewer_is_refused_in_one_line(home, name):
