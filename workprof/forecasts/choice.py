@@ -186,6 +186,7 @@ def _rule_losses(points: Floats, true: Floats) -> Floats:
     """
     with np.errstate(over="ignore"):
         errors = np.abs(np.expm1(np.minimum(points - true, np.log(np.finfo(np.float64).max) / 2)))
+    errors.sort(axis=1)  # the same quantiles in a third of the time
     at = np.quantile(errors, ERROR_LEVELS.ravel(), axis=1).reshape(*ERROR_LEVELS.shape, -1)
     result = np.log(np.maximum(at, SMALLEST_ERROR)).mean(axis=1)
     beyond = result - result[:, : len(POINTS)].min(axis=1, keepdims=True)
