@@ -30,6 +30,8 @@ COMMANDS = {
     "phases.known_match": ("phases-match",),
 }
 """Question -> kept commands, where they are not called as the question is."""
+COUNTED = {"profiles.sweep": ("run",)}
+"""Question -> names that are masked as those of saved runs are, and are numbers here."""
 MASKED, NUMBER, MORE = "...", re.compile(r"(seconds|bytes|mb)$"), re.compile(r"\.\.\. \d+ items")
 FIXED = re.compile(r"[a-z][a-z0-9_]*")
 KINDS = {bool: "boolean", int: "number", float: "number", str: "string", type(None): "null"}
@@ -69,18 +71,19 @@ def documents_of(question):
     for name in COMMANDS.get(question) or [one for one in ASKED if one == usual or one.startswith(f"{usual}-")]:
         lines = (KEPT / f"{name}.txt").read_text(encoding="utf-8").split("\n")
         begin = next(at for at, line in enumerate(lines) if line in ("{", "["))
-        yield unmasked(json.loads("\n".join(lines[begin : lines.index({"{": "}", "[": "]"}[lines[begin]], begin) + 1])))
+        told = lines[begin : lines.index({"{": "}", "[": "]"}[lines[begin]], begin) + 1]
+        yield unmasked(json.loads("\n".join(told)), COUNTED.get(question, ()))
 
 
-def unmasked(value, name=""):
+def unmasked(value, counted, name=""):
     """Return a document with a number where the kept one hides one."""
     if isinstance(value, dict):
-        return {key: unmasked(item, key) for key, item in value.items()}
+        return {key: unmasked(item, counted, key) for key, item in value.items()}
     if isinstance(value, list):
-        return [unmasked(item, name) for item in value]
+        return [unmasked(item, counted, name) for item in value]
     if value == MASKED and name in ("step_seconds", "versions"):
         return {}
-    return 0.0 if value == MASKED and NUMBER.search(name) else value
+    return 0.0 if value == MASKED and (NUMBER.search(name) or name in counted) else value
 
 
 def made():
