@@ -247,3 +247,16 @@ def test_a_database_that_is_read_keeps_half_a_gigabyte_of_it_in_memory(loaded):
     with loaded._database.writing(IMPORT), loaded._database.cursor() as cursor:
         ((limit,),) = cursor.execute("SELECT current_setting('memory_limit')").fetchall()
     assert limit == "1.0 GiB"
+
+
+def test_a_trace_of_a_hundred_columns_is_told_within_what_a_reader_keeps(store, write):
+    names = [f"counter_{number}" for number in range(120)]
+    lines = [",".join(str(row * number % 997) for number in range(120)) for row in range(1_500)]
+    runs = [f"w,{row // 30 + 1},{row % 30},{line}" for row, line in enumerate(lines)]
+    report = store.ingest(
+        [write("wide.csv", "\n".join((",".join(("workload", "run", "t", *names)), *runs)) + "\n")], IngestOptions()
+    )
+    profiles = {one.column.name: one.distinct for one in store.column_profiles(report.hash)}
+    assert {name: profiles[name] for name in names} == {
+        name: len({row * number % 997 for row in range(1_500)}) for number, name in enumerate(names)
+    }
