@@ -35,6 +35,8 @@ from workprof.store.home import is_full, make_folder, no_room, open_private_byte
 LOG = logging.getLogger(__name__)
 CLOSE_S = 5.0
 SLOTS = 2
+WATCHED_S = 3.0
+"""So long after it was last looked at, a job counts as one that somebody waits for: a page looks every second."""
 """Children at the same time; more wait their turn."""
 
 Frames = Mapping[str, pd.DataFrame]
@@ -66,12 +68,17 @@ class _Job:
         self.step = step
         self.ahead_s = ahead_s  # expected seconds of what nobody waits for, None = somebody does
         self.child: subprocess.Popen[str] | None = None
+        self.looked = -WATCHED_S  # when a page looked at it last
         self._begun = time.monotonic()  # the clock on the wall may be set back
         self.stop = threading.Event()
         self.ended = threading.Event()
 
     def now(self) -> JobView:
         return replace(self.view, elapsed_s=time.monotonic() - self._begun) if self.view.active else self.view
+
+    def awaited(self) -> bool:
+        """Whether somebody waits for it: asked for it, or sees a page that shows how it stands."""
+        return self.ahead_s is None or time.monotonic() - self.looked < WATCHED_S
 
     def change(self, state: str, fraction: float | None, message: str) -> None:
         self.view = replace(
@@ -114,6 +121,13 @@ class Jobs:
         """How a job stands, or None when there was none since the start."""
         job = self._jobs.get(key)
         return job.now() if job else None
+
+    def watch(self, key: str) -> JobView | None:
+        """How a job stands, which somebody sees: what is not begun goes before what nobody looks at."""
+        job = self._jobs.get(key)
+        if job is not None:
+            job.looked = time.monotonic()
+        return self.view(key)
 
     def views(self) -> tuple[JobView, ...]:
         """Every job since the start, newest first."""
@@ -185,10 +199,15 @@ class Jobs:
     def _begins(self, job: _Job) -> bool:
         """Take a slot, where there is one and it is this job's turn."""
         with self._guard:
-            ahead = [one for one in self._jobs.values() if one.ahead_s is not None and one.view.active]
+            active = [one for one in self._jobs.values() if one.view.active]
+            ahead = [one for one in active if one.ahead_s is not None]
             running = any(one.view.state == "running" for one in ahead)
             first = min(ahead, key=lambda one: (one.ahead_s or 0.0, one.view.started), default=job)
-            if (job.ahead_s is not None and (running or job is not first)) or not self._slots.acquire(blocking=False):
+            if not job.awaited() and (
+                running or job is not first or any(one.view.state == "waiting" and one.awaited() for one in active)
+            ):
+                return False
+            if not self._slots.acquire(blocking=False):
                 return False
             job.change("running", None, "reading the data")
             return True

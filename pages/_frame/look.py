@@ -46,6 +46,7 @@ CSS = f"""
   .st-key-{HEADER} .wp-copy {{ font-size: 0; border: 0; }}
   .st-key-{HEADER} .wp-copy::before {{ content: "link"; font: 1.25rem "Material Symbols Rounded"; }}
 }}
+[data-testid="stMetricLabel"] p, [data-testid="stMetricDelta"] * {{ white-space: normal; overflow: visible; }}
 @media (hover: none) {{ .modebar-container {{ display: none !important; }} }}
 .st-key-{WINDOW} {{ display: none; }}
 [data-testid="stBaseButton-tertiary"] p {{ text-align: left; }}

@@ -25,23 +25,26 @@ BADGE_EVERY_S = 3.0
 
 
 def badge(app_state: AppState) -> None:
-    """Show in the sidebar how many steps run, whoever started them, and what waits for room on the disk."""
-    every = BADGE_EVERY_S if _active(app_state) or app_state.workbench.not_saved else None
+    """Show in the sidebar how many steps run and wait, whoever started them, and what waits for room on the disk."""
+    every = BADGE_EVERY_S if any(_active(app_state)) or app_state.workbench.not_saved else None
     with st.sidebar:
         st.fragment(_badge, run_every=every)(app_state)
 
 
-def _active(app_state: AppState) -> int:
+def _active(app_state: AppState) -> tuple[int, int]:
+    """Return how much runs, and how much waits for it."""
     tasks = (app_state.ingests, app_state.reports, app_state.batches, app_state.observed, app_state.refreshing)
     views = (app_state.workbench.jobs(), *(kind.views() for kind in tasks))
-    return sum(one.active for kind in views for one in kind)
+    active = [one.state == "waiting" for kind in views for one in kind if one.active]
+    return len(active) - sum(active), sum(active)
 
 
 def _badge(app_state: AppState) -> None:
     with guard():
-        active = _active(app_state)
-        if active:
-            st.badge(f"{counted(active, 'computation')} running", icon=":material/progress_activity:", color="blue")
+        running, waiting = _active(app_state)
+        if running or waiting:
+            words = f"{counted(running, 'computation')} running" + (f", {waiting:,} waiting" if waiting else "")
+            st.badge(words, icon=":material/progress_activity:", color="blue")
         else:
             st.badge("Idle", icon=":material/check:", color="gray")
         if app_state.workbench.not_saved:
@@ -62,7 +65,7 @@ def job_panel(app_state: AppState, job: JobView | None, what: str) -> None:
 
 def _running_job(app_state: AppState, key: str, what: str) -> None:
     with guard():
-        job = app_state.workbench.job(key)
+        job = app_state.workbench.watched(key)
         if job is None or not job.active:
             st.rerun()
         with st.container(border=True):
@@ -76,7 +79,7 @@ def line(message: str, fraction: float | None, elapsed_s: float) -> None:
     """Show what is being done, how far it is where that is known, and since when."""
     text = f"{markdown_text(message, 160)} · {format_duration(round(elapsed_s))}"
     if fraction is None:
-        st.markdown(f":material/progress_activity: {text} · progress of this step is not known")
+        st.markdown(f":material/progress_activity: {text}")
     else:
         st.progress(min(max(fraction, 0.0), 1.0), text=text)
 

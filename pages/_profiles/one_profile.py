@@ -11,6 +11,7 @@ from pages._frame.cross_link import Link
 from pages._parts import clusterings, controls, figures, tabs
 from pages._profiles import selection
 from pages._profiles.views import View
+from workprof.answers.tasks import told
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.profiles.overview import LABEL_WORDS, arrivals
 from workprof.core.units import format_duration, format_share, gb_h
@@ -83,7 +84,7 @@ def _facts(view: View, card: ProfileCard) -> str:
         lines.append(f"Memory: **{format_share(used)}** of the request used (weighted by run time){left}")
     first = {top.field: top for top in reversed(card.top_metadata)}
     typical = [
-        f"{label(top.field)} {shortened(top.value, 20)} ({format_share(top.share)})"
+        f"{label(top.field)} {shortened(told(top.field, top.value), 20)} ({format_share(top.share)})"
         for top in reversed(first.values())
         if top.share >= TYPICAL_SHARE
     ]

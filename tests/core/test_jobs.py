@@ -212,3 +212,15 @@ def test_what_somebody_asks_for_does_not_wait_for_the_rest(jobs):
     jobs.start(Request(STEP, "dataset", second, keys[1]), frames)
     assert jobs.wait(keys[1], 20).state == "done"
     assert jobs.cancel(keys[0]).state == "cancelled"
+
+
+def test_what_a_page_shows_goes_before_what_nobody_looks_at(jobs):
+    running, short, seen = Asked(rows=1, seconds=30), Asked(rows=2), Asked(rows=3)
+    keys = [STEP.key("d" * 32, one) for one in (running, short, seen)]
+    for one, key, expected_s in zip((running, short, seen), keys, (1.0, 2.0, 3.0), strict=True):
+        jobs.start(Request(STEP, "dataset", one, key), frames, ahead_s=expected_s)
+    while jobs.watch(keys[2]).state != "done":  # of a page that is open, while one nobody looks at runs
+        time.sleep(0.02)
+    assert jobs.view(keys[1]).state == "waiting"
+    for key in keys[:2]:
+        assert jobs.cancel(key).state == "cancelled"

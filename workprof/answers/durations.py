@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from workprof.answers.tasks import TASK_COLUMN, task_labels
 from workprof.core.answer import Answer, Table
 from workprof.core.table import Column
 from workprof.core.units import format_share
@@ -45,14 +46,16 @@ class _Group:
 
 def group_names(result: ObservedDurations, profiles: Mapping[int, str] | None = None) -> tuple[str, ...]:
     """One name per group: the profile's own, 'other (15 more)', or the value."""
-    return tuple(_name(one, result.settings.by, profiles or {}) for one in result.groups)
+    tasks = task_labels([one.name for one in result.groups]) if result.settings.by == TASK_COLUMN else {}
+    called = {task: name for name, task in tasks.items()}
+    return tuple(_name(one, result.settings.by, profiles or {}, called) for one in result.groups)
 
 
-def _name(group: DurationCurve, by: str, profiles: Mapping[int, str]) -> str:
+def _name(group: DurationCurve, by: str, profiles: Mapping[int, str], called: Mapping[str, str]) -> str:
     if group.n_merged:
         return f"other ({group.n_merged} more)"
     if by != PROFILE:
-        return shortened(group.name, LONGEST_NAME)
+        return shortened(called.get(group.name, group.name), LONGEST_NAME)
     number = int(group.name)
     return fitted(profiles.get(number, UNCLUSTERED if number == OUTLIERS else f"P{number}"), LONGEST_NAME)
 
@@ -179,7 +182,8 @@ def observed_sentence(result: ObservedDurations, names: Sequence[str], view: Obs
         ordered = sorted(named, key=lambda item: (value_at(item[1], view.share), item[0]))
         (first, low), (last, high) = ordered[0], ordered[-1]
         low_words, high_words = (value_words(curve, target, view.share) for curve in (low, high))
-        words += f". The shortest is {first} ({low_words}), the longest {last} ({high_words})"
+        of = f"Of those with {FEWEST_ROWS} jobs or more, the" if any(one.few for one in result.groups) else "The"
+        words += f". {of} shortest is {first} ({low_words}), the longest {last} ({high_words})"
     if view.limit > 0:
         words += f". {format_share(share_within(everything, view.limit))} meet the {limit_words(target, view.limit)}"
     return f"{words}."

@@ -234,7 +234,7 @@ def ledger_sentence(ledger: Ledger) -> str:
         return sentence
     first = ledger.rows[0]
     share, name = max((_of_all(first, ledger, name), name) for name in held)
-    most = shortened(first.name, LONGEST_NAME)
+    most = shortened(shown(first.name) if ledger.settings.by == TASK else first.name, LONGEST_NAME)
     return f"{sentence} {most} wastes most, {format_share(share, 0)} of all wasted {WORDS[name]}."
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+TASK_COLUMN = "task_name"
 PATH_SIGN = ":"
 """Between the parts of a task's name in a Nextflow trace; the last part says what it does."""
 
@@ -17,6 +18,11 @@ def task_labels(tasks: Sequence[str]) -> dict[str, str]:
 def shown(task: str) -> str:
     """Return the last part of a task's path."""
     return task.rsplit(PATH_SIGN, 1)[-1] or task
+
+
+def told(column: str, value: str) -> str:
+    """Return a value of a column of the trace as people read it: of a task the last part of its path."""
+    return shown(value) if column == TASK_COLUMN else value
 
 
 def _shortest(task: str, tasks: Sequence[str]) -> str:

@@ -204,6 +204,10 @@ class OpenHome:
         """How a job stands."""
         return self._jobs.view(key)
 
+    def watched(self, key: str) -> JobView | None:
+        """How a job stands, which a visitor sees: it goes before those that nobody looks at."""
+        return self._jobs.watch(key)
+
     def jobs(self) -> tuple[JobView, ...]:
         """Every job since the start, newest first."""
         return self._jobs.views()

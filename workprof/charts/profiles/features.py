@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from workprof.answers.profiles import PURE_FROM, pure_sentence, rests_on, spread_sentence, spread_words
+from workprof.answers.tasks import TASK_COLUMN, task_labels
 from workprof.charts import shapes
 from workprof.charts.profiles.overview import sizes
 from workprof.charts.shapes import Chart, figure_of
@@ -154,7 +155,8 @@ def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: 
     heatmap = _outliers_last(_of_field(fit, field))
     share = _shares(heatmap.counts, by)
     lines = [shortened(names.get(int(profile), "")) for profile in heatmap.profiles]
-    values = distinct([shortened(value, 24) for value in heatmap.values])  # noqa: PD011  a record's field
+    kept = list(heatmap.values)
+    values = distinct([shortened(value, 24) for value in (task_labels(kept) if field == TASK_COLUMN else kept)])
     figure = figure_of(
         [
             shapes.heat(
