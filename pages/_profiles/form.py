@@ -1,5 +1,6 @@
 """The settings of a clustering: the form with its presets, how long it will take, and cuts of the cached tree."""
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -11,11 +12,15 @@ from pages._parts import controls, forms, long_question
 from pages._profiles.one_profile import CHOSEN
 from workprof.answers.help.terms import meaning_of
 from workprof.answers.how_long import fit_words
-from workprof.answers.profiles import recut_sentence
+from workprof.answers.profiles import pairs_read_words, recut_sentence
+from workprof.core.errors import SettingsError
+from workprof.core.question import form_text
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.names import Labelled, successors
+from workprof.profiles.pairs import Named, named_pairs
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import (
+    GOOGLE9,
     METHOD_WORDS,
     METHODS,
     MOST_FITTED_ROWS,
@@ -26,6 +31,9 @@ from workprof.profiles.settings import (
 from workprof.store.reports import Dataset
 
 PRESETS = {"default": "Default (0.3 %)", "paper": "Paper (300 runs)", "fine": "Fine (0.1 %)", "coarse": "Coarse (1 %)"}
+GOOGLE = "google-2011"
+GOOGLE_WORDS = "Google 2011 (DBSCAN)"
+PAIRS = "profiles_pairs_upload"
 SIZES = (0, 20, 25, 30, 40, 50, 65, 80, 100, 130, 160, 200, 250, 300, 400, 500, 650, 800, 1000, 1300, 1600, 2000)
 STEP, MOST_STEPS, LEAST_SIZE = 1.25, 24, 10
 """Of the slider: how much larger each size is, how many there are on each side of the usual one, and the smallest."""
@@ -35,7 +43,8 @@ SLIDER, SETTINGS = "profiles_slider", "profiles_settings"
 def form(visit: Visit, dataset: Dataset) -> tuple[ProfileSettings, bool]:
     """Return the settings as last submitted, and whether they were submitted now."""
     with controls.fold("Settings", SETTINGS):
-        presets(dataset)
+        presets(visit, dataset)
+        pairs()
         with st.form("profiles_form", border=False):
             settings = forms.settings(visit, dataset, FIT, main=[leaf.path for leaf in FIT.leaves])
             run_now = st.form_submit_button(
@@ -52,11 +61,12 @@ def estimate(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> str:
     return f"{fit_words(settings, dataset.finished_rows)}: {takes.words()}."
 
 
-def presets(dataset: Dataset) -> None:
-    """Show the presets' buttons and the slider."""
+def presets(visit: Visit, dataset: Dataset) -> None:
+    """Show the presets' buttons and the slider; that of Google's trace where its columns are there."""
     auto = default_min_cluster_size(dataset.finished_rows)
+    google = {*GOOGLE9} <= {column.name for column in visit.workbench.columns(dataset.hash)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for name, words in PRESETS.items():
+        for name, words in (PRESETS | ({GOOGLE: GOOGLE_WORDS} if google else {})).items():
             st.button(words, key=f"preset_{name}", on_click=_apply, args=(name, dataset.finished_rows))
         st.select_slider(
             "Minimum profile size (runs)",
@@ -79,10 +89,44 @@ def sizes_below(n_rows: int, shown: int, usual: int) -> list[int]:
 
 
 def _apply(name: str, rows: int) -> None:
-    changes: dict[str, str | int] = {"scaler": "power", "metric": "euclidean", "min_cluster_size": 0, "min_samples": 0}
+    """Write a preset into the form (a callback); one after Google's takes back what that alone sets."""
+    usual = ProfileSettings()
+    changes: dict[str, Any] = {"scaler": "power", "metric": "euclidean", "min_cluster_size": 0, "min_samples": 0}
     changes = changes if name == "default" else preset(name, rows)
+    if "features" in changes:
+        changes |= {"set": "own", "features": list(changes["features"])}
+    elif st.session_state.get("profiles_algorithm") == preset(GOOGLE, rows)["algorithm"]:
+        changes |= {one: getattr(usual, one) for one in ("embedding", "algorithm", "epsilon")} | {"set": "auto"}
     for field, value in changes.items():
         st.session_state[f"profiles_{field}"] = value
+
+
+def pairs() -> None:
+    """Show the upload of runs that are alike or unlike, which fills the form's fields."""
+    given = st.file_uploader(
+        "Runs alike and unlike (CSV)",
+        type=["csv"],
+        key=PAIRS,
+        on_change=_take_pairs,
+        help="A line for each pair or group: must,A,B for runs that are alike, must-not,A,B for others.",
+    )
+    if given is not None:
+        with guard():
+            must, must_not = _read_pairs(given)
+            st.caption(pairs_read_words(len(must), len(must_not)))
+
+
+def _read_pairs(given: Any) -> tuple[Named, Named]:
+    return named_pairs(given.getvalue().decode("utf-8", errors="replace"))
+
+
+def _take_pairs() -> None:
+    """Write the pairs of the file into the form (a callback); what is wrong with it is told below the upload."""
+    with suppress(SettingsError):
+        if (given := st.session_state[PAIRS]) is not None:
+            for name, value in zip(("must", "must_not"), _read_pairs(given), strict=True):
+                leaf = next(leaf for leaf in FIT.leaves if leaf.path == name)
+                st.session_state[leaf.key(FIT.page)] = form_text(leaf, value)
 
 
 def _slid() -> None:

@@ -7,7 +7,7 @@ from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.answers.over_time import memory_sentence
 from workprof.core.settings import from_environment
 from workprof.memory.over_time import OverTimeSettings
-from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.settings import GOOGLE9, ProfileSettings
 from workprof.workbench import Workbench
 
 PAGES = ("home", "data", "profiles")
@@ -123,6 +123,38 @@ def test_presets_fill_the_form(app, loaded):
     assert test.number_input(key="profiles_min_cluster_size").value == 300
     test.button(key="preset_default").click().run()
     assert test.number_input(key="profiles_min_cluster_size").value == 0
+
+
+def test_a_csv_of_pairs_fills_the_form(app, loaded):
+    test = app("profiles", profiles_settings="true")
+    assert "Google 2011 (DBSCAN)" not in labels(test)  # the trace has none of its columns
+    test.file_uploader(key="profiles_pairs_upload").set_value(
+        ("pairs.csv", b"must,1,2\nmust-not,3,4", "text/csv")
+    ).run()
+    assert test.text_input(key="profiles_must").value == "1+2"
+    assert test.text_input(key="profiles_must_not").value == "3+4"
+    assert "1 group of runs alike and 1 of runs unlike" in words(test)
+
+
+def test_the_preset_of_googles_trace_fills_the_form_and_is_taken_back(app, house, tmp_path):
+    names = ("job_name", *GOOGLE9)
+    path = tmp_path / "windows.csv"
+    path.write_text(
+        "\n".join(",".join(map(str, row)) for row in (names, *((n, *range(n, n + 9)) for n in range(1, 60))))
+    )
+    test = app("profiles", ds=house().workbench.ingest([path]).hash)
+    test.button(key="preset_google-2011").click().run()
+    assert problems(test) == []
+    assert test.multiselect(key="profiles_features").value == list(GOOGLE9)
+    assert test.number_input(key="profiles_min_samples").value == 100
+    assert (test.selectbox(key="profiles_algorithm").value, test.selectbox(key="profiles_set").value) == (
+        "dbscan",
+        "own",
+    )
+    test.button(key="preset_default").click().run()
+    assert (test.selectbox(key="profiles_algorithm").value, test.selectbox(key="profiles_set").value) == (
+        "hdbscan", "auto"
+    )  # fmt: skip
 
 
 def test_the_faithful_mode_is_flagged(app, loaded, house):

@@ -1,6 +1,7 @@
 """Runs named as alike or unlike: the best of all cuts, what is never violated, names, and what pairs are worth."""
 
 import itertools
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from tests.profiles.planted import blobs, job_table
 from workprof.core.errors import SettingsError
 from workprof.profiles.fit import fit_keeping_tree, fit_profiles, recut
 from workprof.profiles.membership import MembershipSettings, membership
-from workprof.profiles.pairs import Pairs, find_pairs, settle
+from workprof.profiles.pairs import Pairs, find_pairs, named_pairs, settle
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.tree import build_spanning_tree, cut_with_fall, find_neighbours, numbered_cut
 
@@ -233,3 +234,22 @@ def test_hdbscan_weighs_no_profiles_of_pairs():
     with_pairs = ProfileSettings(min_cluster_size=20, must=((names[0], names[1]),))
     with pytest.raises(SettingsError, match="the package hdbscan knows no pairs of runs"):
         membership({"jobs": jobs}, MembershipSettings(fit=with_pairs))
+
+
+def test_pairs_are_read_from_a_csv():
+    text = '\ufeffkind,run,run\nmust,a,b\nUnlike, c ,"d, e",\n\nmust-not,f,g,h\n'
+    assert named_pairs(text) == ((("a", "b"),), (("c", "d, e"), ("f", "g", "h")))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("kind,run,run\n", "names no runs; give lines such as must,A,B"),
+        ("must,a,b\nmust,a,a\n", "line 2 is 'must,a,a'"),
+        ("must,a,b\nsame,c,d\n", "line 2 is 'same,c,d'"),
+        ("", "names no runs"),
+    ],
+)
+def test_pairs_that_cannot_be_read_are_refused_with_their_line(text, told):
+    with pytest.raises(SettingsError, match=re.escape(told)):
+        named_pairs(text)

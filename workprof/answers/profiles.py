@@ -123,6 +123,11 @@ CCPM = _score("ccpm", "CCPM", "Published silhouette + 1 / Davies–Bouldin.")
 AGREEMENT = _score("truth_adjusted_rand", "Agreement with ground truth", TRUTH)
 
 
+def pairs_read_words(alike: int, unlike: int) -> str:
+    """What a file of pairs wrote into the form."""
+    return f"{counted(alike, 'group')} of runs alike and {unlike:,} of runs unlike stand in the form below."
+
+
 def recut_sentence(became: Mapping[int, int], n_before: int, n_now: int) -> str:
     """How many profiles keep their runs after another cut, and which numbers mean another profile than before.
 

@@ -7,6 +7,7 @@ afterwards: what no cut can satisfy is settled run by run.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,7 +18,7 @@ import numpy as np
 from workprof.core.arrays import Floats, Ints, numbers_of
 from workprof.core.errors import SettingsError
 from workprof.core.text import near
-from workprof.core.words import listed
+from workprof.core.words import listed, shortened
 from workprof.profiles.settings import ProfileSettings
 
 if TYPE_CHECKING:
@@ -73,6 +74,32 @@ class PairsHeld:
     held_by_cut: int  # pairs that hold in the cut chosen for them
     moved: int  # runs that joined the profile of a run which they must be with
     unclustered: int  # runs without a profile that the cut would give one, as no profile was free for them
+
+
+KINDS = {"must": True, "alike": True, "must-not": False, "unlike": False}
+"""The first cell of a line of pairs -> whether its runs are alike."""
+Named = tuple[tuple[str, ...], ...]
+
+
+def named_pairs(text: str) -> tuple[Named, Named]:
+    """The runs that lines of a CSV name as alike and as unlike: `must,A,B`, `must-not,A,B,C`; a heading may come first.
+
+    Raises SettingsError for a line that names no kind or fewer than two runs, and where there is no line.
+    """
+    found: tuple[list[tuple[str, ...]], list[tuple[str, ...]]] = ([], [])
+    for line, cells in enumerate(csv.reader(text.removeprefix("\ufeff").splitlines()), 1):
+        kind, *runs = (cell.strip() for cell in cells) if cells else ("",)
+        runs = list(dict.fromkeys(filter(None, runs)))
+        if (not kind and not runs) or (line == 1 and kind.lower() not in KINDS):
+            continue
+        if kind.lower() not in KINDS or len(runs) < 2:
+            raise SettingsError(
+                f"line {line} is {shortened(','.join(cells))!r}; give lines such as must,A,B or must-not,A,B"
+            )
+        found[not KINDS[kind.lower()]].append(tuple(runs))
+    if not any(found):
+        raise SettingsError("the file names no runs; give lines such as must,A,B or must-not,A,B")
+    return tuple(found[0]), tuple(found[1])
 
 
 def find_pairs(jobs: pd.DataFrame, settings: ProfileSettings) -> Pairs:
