@@ -20,13 +20,14 @@ from workprof.answers.changes import (
     taken_up_line,
     worse_line,
 )
+from workprof.answers.node_history import moved_words
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.words import label_text, markdown_text
 from workprof.memory.changes import Changes, ChangesSettings
 from workprof.memory.comparison import APPEARED, VANISHED
 from workprof.memory.ledger_settings import PROFILE
 from workprof.memory.questions import ASSESS, CHANGES, VERDICT
-from workprof.nodes.questions import DETECT
+from workprof.nodes.questions import DETECT, HISTORY
 from workprof.store.reports import Dataset
 
 AT_ONCE_RUNS = 100_000
@@ -50,7 +51,7 @@ def show(visit: Visit, dataset: Dataset, by: str) -> Changes | None:
         if found is not None:
             st.header(markdown_text(changes_sentence(found), 300))
     with links:
-        for at, link in enumerate(_lines(found, dataset) if found is not None else ()):
+        for at, link in enumerate(_lines(visit, found, dataset) if found is not None else ()):
             cross_link.follow(link, f"home_changed_{at}")
     return found
 
@@ -78,7 +79,7 @@ def _result(visit: Visit, dataset: Dataset, settings: ChangesSettings) -> Change
     return long_question.result(visit, dataset, asked)
 
 
-def _lines(found: Changes, dataset: Dataset) -> Iterator[Link]:
+def _lines(visit: Visit, found: Changes, dataset: Dataset) -> Iterator[Link]:
     """Yield a link for each thing that changed."""
     plan = {"memory_tab": VERDICT.tab}
     if found.taken_up is not None and found.taken_up.rows:
@@ -94,6 +95,9 @@ def _lines(found: Changes, dataset: Dataset) -> Iterator[Link]:
         nodes = {"nodes_tab": DETECT.tab}
         words = label_text(degraded_words(found.degraded), 160)
         yield Link(words, "nodes", found.degraded[0].hash, nodes, "dns")
+    for runs, history in visit.workbench.followed_nodes():
+        if words := moved_words(history, found.days[1]):
+            yield Link(label_text(words, 160), "nodes", runs.hash, {"nodes_tab": HISTORY.tab}, "dns")
 
 
 def periods(found: Changes, dataset: Dataset) -> None:

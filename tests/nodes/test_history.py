@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from tests.nodes.planted_nodes import numbered, run_of, runs_of
-from workprof.answers.node_history import history_answer
+from workprof.answers.digest import team_letter
+from workprof.answers.node_history import history_answer, moved_words
 from workprof.charts.nodes.history import course_lines, states_over_time
 from workprof.core.errors import NotEnoughData
 from workprof.core.settings import from_environment
@@ -150,6 +151,8 @@ def test_nodes_are_told_with_their_benchmark_and_since_when():
     drawn = states_over_time(found).figure.data[0]
     assert np.nanmax(np.asarray(drawn.z, dtype=float), axis=1).tolist() == [2, 1, 0]
     assert len(course_lines(found, "ill").data) == 8 * 4 + 2
+    assert moved_words(found, 7) == "Nodes: ill (cpu-sysbench 20 % below normal since 2001-09-12 19:46) went bad"
+    assert moved_words(found, 0.1) == ""
     with pytest.raises(NotEnoughData, match="no benchmark run has a start"):
         node_history({"runs": planted().assign(started_s=np.nan)}, HistorySettings())
 
@@ -177,3 +180,14 @@ def test_an_alert_reads_how_many_nodes_are_out(tmp_path, monkeypatch):
         name = bench.ingest([path]).dataset
         assert value_of(bench, name, "excluded_nodes") == 1
         assert value_of(bench, name, "nodes.history:nodes_to_rerun") == value_of(bench, name, "nodes_to_rerun") == 1
+
+
+@pytest.mark.slow
+def test_the_digest_names_a_node_that_came_back():
+    rows = planted().dropna(subset="started_s").drop(columns="row_id").to_dict("records")
+    for report in range(GOOD + 1):
+        at_s = 1e9 + (11 + report) * 36_000
+        rows += [run_of(node, "cpu-sysbench", 1.0, at_s) for node in ("calm", "ill", "odd")]
+    found = node_history({"runs": numbered(rows)}, HistorySettings())
+    assert moved_words(found, 7) == "Nodes: ill came back"
+    assert "Nodes: ill came back." in team_letter(("jobs", "0" * 32), None, None, (), (found,)).lines

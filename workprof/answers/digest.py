@@ -13,17 +13,19 @@ from workprof.answers.changes import (
     realised_sentence,
     worse_words,
 )
+from workprof.answers.node_history import moved_words
 from workprof.answers.verdict import action_words, sentence
 from workprof.core.alerts import Checked
 from workprof.core.answer import Answer, Table
 from workprof.core.table import Column
 from workprof.core.words import counted
-from workprof.memory.changes import Changes
+from workprof.memory.changes import WEEK_DAYS, Changes
 from workprof.memory.comparison import APPEARED, VANISHED
 from workprof.memory.decided import row_key
 from workprof.memory.exports import one_line
 from workprof.memory.verdict import Verdict
 from workprof.memory.verdict_rows import KEEP
+from workprof.nodes.history import History
 
 MOST_ROWS = 5
 """Of a user in one text, and of the team's page."""
@@ -58,9 +60,13 @@ class Outcome:
 
 
 def team_letter(
-    dataset: tuple[str, str], verdict: Verdict | None, changes: Changes | None, alerts: Sequence[Checked]
+    dataset: tuple[str, str],
+    verdict: Verdict | None,
+    changes: Changes | None,
+    alerts: Sequence[Checked],
+    nodes: Sequence[History] = (),
 ) -> Letter:
-    """The page of the team; `dataset` is name and hash."""
+    """The page of the team; `dataset` is name and hash, `nodes` those of the home's benchmark runs over time."""
     lines = [sentence(verdict)] if verdict is not None else []
     if changes is not None:
         lines.append(changes_sentence(changes))
@@ -72,6 +78,8 @@ def team_letter(
                 lines.append(f"{state.capitalize()}: {words}.")
         lines += [f"{drift_words(changes)}."] if changes.drift else []
         lines += [f"{degraded_words(changes.degraded)}."] if changes.degraded else []
+    days = changes.days[1] if changes is not None else WEEK_DAYS
+    lines += [f"{words}." for one in nodes if (words := moved_words(one, days))]
     lines += [f"Alert {alert_words(one)}." for one in alerts if one.fired or one.problem]
     if verdict is not None:
         rows = [row for row in verdict.memory.rows if row.action != KEEP][:MOST_ROWS]

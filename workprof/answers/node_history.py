@@ -7,7 +7,7 @@ from typing import Any
 from workprof.answers.nodes import moment_words
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
-from workprof.core.units import format_share
+from workprof.core.units import DAY_S, format_share
 from workprof.core.words import counted, listed
 from workprof.nodes.history import EXCLUDED, RERUN, SERVICE, History, NodeState, Trend
 
@@ -34,6 +34,22 @@ def history_sentence(result: History) -> str:
 
 def _named(one: NodeState) -> str:
     return f"{one.node} ({one.benchmark} {below_words(one.ratio)} since {moment_words(one.since_s)})"
+
+
+def moved_words(result: History, days: float) -> str:
+    """Which nodes were excluded or came back in the last days of the runs: 'Nodes: n3 came back'; '' = none."""
+    newest = max((float(one.at_s[-1]) for one in result.courses if len(one.at_s)), default=math.nan)
+    late = [one for one in result.changes if one.at_s > newest - days * DAY_S]
+    parts = []
+    for now in result.nodes:
+        told = [one.state for one in late if one.node == now.node]
+        before = {one.state for one in result.changes if one.node == now.node}
+        if now.state == EXCLUDED and EXCLUDED in told:
+            parts.append(f"{_named(now)} went bad")
+        elif now.state != EXCLUDED and SERVICE in told and EXCLUDED in before:
+            parts.append(f"{now.node} came back")
+    rest = [f"{len(parts) - MOST_NAMED} more changed"] if len(parts) > MOST_NAMED else []
+    return f"Nodes: {listed(parts[:MOST_NAMED] + rest)}" if parts else ""
 
 
 def below_words(ratio: float) -> str:

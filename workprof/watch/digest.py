@@ -5,6 +5,7 @@ import re
 import smtplib
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.roles import NOTICE
 from workprof.core.units import DAY_S
+from workprof.formats.measured import BENCHMARKS
 from workprof.store.outputs import write_whole
 from workprof.watch import sending
 from workprof.watch.numbers import checked
@@ -43,7 +45,11 @@ def letters_of(
     if verdict is None and changes is None:
         raise NotEnoughData(f"{entry.name} has neither a verdict nor two full weeks; there is nothing to send")
     alerts = checked(bench, (one for one in bench.alerts() if one.dataset == entry.name))
-    letters = [team_letter((entry.name, entry.hash), verdict, changes, alerts)]
+    for runs in (one for one in bench.datasets() if one.kind == BENCHMARKS):
+        with suppress(NotEnoughData):
+            bench.node_history(runs.hash, None, progress)
+    nodes = [history for _, history in bench.followed_nodes()]
+    letters = [team_letter((entry.name, entry.hash), verdict, changes, alerts, nodes)]
     if verdict is None:
         return letters, []
     told = {

@@ -23,6 +23,7 @@ from workprof.nodes.advice import MEMBER, MOVED, AdviceSettings
 from workprof.nodes.allocation import KIND, PROFILE, TASK_NAME, AllocationSettings
 from workprof.nodes.detection import DegradationSettings, newest_flagged
 from workprof.nodes.detection_data import DetectSettings
+from workprof.nodes.history import History
 from workprof.nodes.network import norm_10
 from workprof.nodes.ranking import NodeScenario
 from workprof.nodes.runtime_factors import PUBLISHED_SCORES, published_task_benchmarks, scores_from_frame
@@ -249,6 +250,12 @@ class NodeQuestions(ProfileQuestions):
                 chance = float(told.max()) if np.isfinite(told).all() else float("nan")
                 result.append(DegradedNode(entry.name, entry.hash, node, tuple(map(str, runs.benchmark[own])), chance))
         return tuple(result)
+
+    def followed_nodes(self) -> tuple[tuple[Dataset, History], ...]:
+        """The home's benchmark runs with the verdicts on their nodes over time, as last followed; computes nothing."""
+        runs = [entry for entry in self.datasets() if entry.kind == BENCHMARKS]
+        found = ((entry, self.node_history.latest(entry.hash)) for entry in runs)
+        return tuple((entry, history) for entry, history in found if history is not None)
 
     def node_names(self, dataset: str) -> tuple[str, ...]:
         """The names of the nodes of a dataset of benchmark runs, in order.
