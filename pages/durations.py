@@ -263,7 +263,7 @@ def _show_errors(
         figures.fold("Errors per profile", "durations_profiles", _boxes, shared, result)
         if result.choices:
             figures.fold("Model chosen per fold", "durations_choices", _choices, result)
-        notes = f" {'; '.join(result.notes)}." if result.notes else ""
+        notes = "".join(f" {one[:1].upper()}{one[1:]}." for one in result.notes)
         st.caption(
             markdown_text(
                 f"{tested_words(result)}, seed {result.settings.seed}, "

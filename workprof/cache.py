@@ -191,6 +191,11 @@ class ResultCache:
             sorted((about for _, about in entries_of(self._folder)), key=lambda about: about.created, reverse=True)
         )
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is kept on disk."""
+        return next(entries_of(self._folder), None) is None
+
     def entries(self, beginning: str = "") -> tuple[CachedEntry, ...]:
         """The same with size and pin; only those whose key's digest begins so (2 hexadecimal digits or more)."""
         places = entries_of(self._folder, f"{beginning[:2]}/{beginning}*" if beginning else EVERY)

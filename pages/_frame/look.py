@@ -4,8 +4,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages._parts.figures import HEADLINE
-
+HEADLINE = "answer"
+"""Key of the container of the page's answer."""
 HEADER = "page_header"
 """Key of the row of a page's title, dataset and buttons."""
 
@@ -46,8 +46,9 @@ CSS = f"""
   .st-key-{HEADER} .wp-copy {{ font-size: 0; border: 0; }}
   .st-key-{HEADER} .wp-copy::before {{ content: "link"; font: 1.25rem "Material Symbols Rounded"; }}
 }}
-[data-testid="stMetricLabel"] p, [data-testid="stMetricDelta"] * {{ white-space: normal; overflow: visible; }}
-@media (hover: none) {{ .modebar-container {{ display: none !important; }} }}
+[data-testid="stMetricLabel"] p, [data-testid="stMetricDelta"], [data-testid="stMetricDelta"] * {{
+  white-space: normal; overflow: visible; }}
+@media (hover: none) {{ .modebar-container, [data-testid="stElementToolbar"] {{ display: none !important; }} }}
 .st-key-{WINDOW} {{ display: none; }}
 [data-testid="stBaseButton-tertiary"] p {{ text-align: left; }}
 .st-key-{HEADLINE} p {{ font-size: 1.2rem; line-height: 1.4; }}

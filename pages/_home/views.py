@@ -14,6 +14,7 @@ from pages._parts import clusterings, figures
 from pages._runs import links
 from workprof.answers.home import PRICE, deeds
 from workprof.answers.ledger import first_findings, ledger_sentence
+from workprof.answers.nodes import decision_sentence
 from workprof.answers.over_time import largest_named
 from workprof.answers.saved_runs import recent_line
 from workprof.answers.verdict import key_words, sentence
@@ -261,7 +262,11 @@ PHASES = "What phases a run has, and which workload it is."
 def measured(visit: Visit, dataset: Dataset) -> None:
     """Show what the dataset holds, and the next step."""
     shown = _figures_of(visit, dataset)
-    figures.headline(markdown_text(measured_sentence(dataset, shown), 400))
+    ranked = visit.workbench.node_ranking.cached(dataset.hash).result if dataset.kind == BENCHMARKS else None
+    held = measured_sentence(dataset, shown)
+    figures.headline(markdown_text(decision_sentence(ranked) if ranked is not None else held, 600))
+    if ranked is not None:
+        st.caption(markdown_text(held, 400))
     figures.headline_row(shown)
     with st.container(horizontal=True):
         if dataset.kind == CONFIGURATIONS:
@@ -289,7 +294,7 @@ SHOWN = 5
 
 def recent(visit: Visit) -> None:
     """Show the newest saved results with the page that opens each, and the way to all of them, folded."""
-    if visit.workbench.runs():
+    if visit.workbench.has_runs:
         figures.fold("Recent results", "home_recent", _recent, visit)
 
 

@@ -174,7 +174,8 @@ def _evidence(context: PageContext, result: Ranking, drawn: Ranking, advice: Adv
     st.caption(markdown_text(weights_sentence(result.shares), 200))
     figures.headline_row(ranking_figures(drawn))
     _table(context, result, advice)
-    figures.show(aspect_lines(result), key="nodes_aspects")
+    with st.expander("By resource") if look.narrow() else st.container():
+        figures.show(aspect_lines(result), key="nodes_aspects")
     if advice:
         figures.fold("Weights by what the runs use", "nodes_use", _weights, advice)
     if result.pairs:

@@ -80,9 +80,8 @@ def _name_of_text(visit: Visit, dataset: Dataset, text: str) -> str:
 
 
 def name_of(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> str:
-    """Return how the list calls a clustering that is stored, given as it was computed."""
-    names = (name for name, one in _stored(visit, dataset).items() if one == settings)
-    return next(names, DEFAULT)
+    """Return how the list calls a clustering, given as it was computed; one that is not stored is none of the list."""
+    return DEFAULT if visit.workbench.profiles.cached(dataset.hash, settings).result is None else _called(settings)
 
 
 def name_of_key(visit: Visit, dataset: Dataset, key: str) -> str:
@@ -132,9 +131,13 @@ def _stored(visit: Visit, dataset: Dataset) -> dict[str, ProfileSettings]:
             settings = unpack(ProfileSettings, Packed(about.settings, {}))
         except (KeyError, TypeError, ValueError, SettingsError):
             continue  # of another version
-        words = f"{settings.algorithm}, {settings.scaler}, {settings.metric}, {settings.min_cluster_size} rows"
-        result[f"{words}, {digest(canonical_json(settings), size=4)}"] = settings
+        result[_called(settings)] = settings
     return result
+
+
+def _called(settings: ProfileSettings) -> str:
+    words = f"{settings.algorithm}, {settings.scaler}, {settings.metric}, {settings.min_cluster_size} rows"
+    return f"{words}, {digest(canonical_json(settings), size=4)}"
 
 
 def rows_by(visit: Visit, dataset: Dataset, question: Question[Any, Any], usual: str) -> Callable[[], Any]:

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVarTuple
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages._frame import look
 from pages._frame.errors import guard
 from pages._parts import tables
 from workprof.charts.shapes import Chart, Headline, headline as headline_of
@@ -18,8 +19,6 @@ Shared = TypeVarTuple("Shared")
 IMAGE_FORMATS = ("png", "svg")
 IMAGE_FORMAT = "image_format"
 LONGEST_SENTENCE = 600
-HEADLINE = "answer"
-"""Key of the container of the page's answer, for its look."""
 MOST_IN_LINE = 6
 """Figures side by side on a wide page; a box narrower than that cuts its words."""
 FEWEST_IN_LINE = 4
@@ -58,7 +57,9 @@ class _Sent(go.Figure):  # type: ignore[misc]
     """A chart as Streamlit takes figures: it asks for their dictionary, which Plotly would make anew at every run."""
 
     def __init__(self, chart: Chart, *, selectable: bool = False) -> None:
-        self.__dict__["made"] = chart.sent(dark=st.context.theme.type == "dark", selectable=selectable)
+        self.__dict__["made"] = chart.sent(
+            dark=st.context.theme.type == "dark", selectable=selectable, narrow=look.narrow()
+        )
 
     def to_dict(self) -> dict[str, Any]:
         made: dict[str, Any] = self.__dict__["made"]
@@ -67,7 +68,7 @@ class _Sent(go.Figure):  # type: ignore[misc]
 
 def headline(text: str) -> None:
     """Show the sentence that answers the page's question, in Markdown: texts of files escaped. It comes first."""
-    with st.container(key=HEADLINE):
+    with st.container(key=look.HEADLINE):
         st.markdown(f"**{text}**")
 
 

@@ -67,7 +67,7 @@ def _shown(result: Evaluation) -> None:
     for note in result.notes:
         st.caption(f":material/info: {markdown_text(note, 400)}")
     if result.unknown:
-        st.header("Unknown workloads (Table III)")
+        st.header("Unknown workloads", help="Table III of the paper.")
         measures = measures_of(result)
         if measures:
             shown = {name: measure_words(name) for name in measures}
@@ -81,10 +81,13 @@ def _shown(result: Evaluation) -> None:
         tables.saved(unknown_table(result), "phases-unknown", key="phases_unknown", alt=alt)
         st.caption(f"Published: {TABLE_THREE}")
     if result.known is not None:
-        st.header("Known workloads (Table II)")
+        st.header("Known workloads", help="Table II of the paper.")
         alt = "Precision, recall and F1 by workload"
         tables.saved(known_table(result), "phases-known", key="phases_classes", alt=alt)
         figures.show(confusion_chart(result.known), key="phases_confusion")
-    st.header("Distances within workloads (Table IV)")
+    figures.fold("Distances within workloads", "phases_within", _within, result)
+
+
+def _within(result: Evaluation) -> None:
     tables.saved(inner_table(result), "phases-distances", key="phases_inner", alt="Distances within each workload")
     st.caption(NOT_THE_PAPER)

@@ -61,7 +61,7 @@ def test_boxes_are_ordered_by_standard_deviation_with_the_outliers_last():
 def test_boxes_mark_the_smallest_mean_and_largest_standard_deviation_of_the_profiles():
     words = [note.text for note in feature_boxes(made.fit(), NAMES, "cpu_usage_percent").figure.layout.annotations]
     mean = np.mean([0.5, 0.1, 2.0])
-    assert sorted(words) == sorted(["smallest σ 0.1", "largest σ 2", f"typical spread (σ {mean:.3g})"])
+    assert sorted(words) == sorted(["smallest σ 0.1", "largest σ 2", f"typical σ {mean:.3g}"])
 
 
 @pytest.mark.parametrize(("order", "expected"), [("median", [0, 1, 2, -1]), ("size", [2, 1, 0, -1])])

@@ -152,7 +152,7 @@ def test_nodes_are_told_with_their_benchmark_and_since_when():
     assert np.nanmax(np.asarray(drawn.z, dtype=float), axis=1).tolist() == [2, 1, 0]
     assert len(course_lines(found, "ill").data) == 8 * 4 + 2
     assert moved_words(found, 7) == "Nodes: ill (cpu-sysbench 20 % below normal since 2001-09-12 19:46) went bad"
-    assert moved_words(found, 0.1) == ""
+    assert moved_words(found, 0) == ""
     with pytest.raises(NotEnoughData, match="no benchmark run has a start"):
         node_history({"runs": planted().assign(started_s=np.nan)}, HistorySettings())
 

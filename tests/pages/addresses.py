@@ -8,7 +8,7 @@ from streamlit.testing.v1.element_tree import Block, Button, DownloadButton, Exp
 from pages._parts.controls import CHOSEN
 
 TIME = r"[\d.,]+ (?:m?s|min|h)( \d+ (?:s|min))?"
-RANGE = rf"(about {TIME}, or up|{TIME}) to {TIME}[a-z ]*"
+RANGE = rf"(about {TIME}, up|{TIME}) to {TIME}[a-z ]*"
 SPEED = re.compile(rf"(Answered|[Cc]omputed) in {TIME}|{RANGE} \((from|a guess)[^)]*\)")
 """What differs from one answer to the next although the numbers are the same."""
 

@@ -65,7 +65,7 @@ WASTED = Column(
     help="GB·h that these runs request and do not use; runs that use more than they request waste nothing.",
 )
 
-LIMIT = Column("edge_gb", lambda row: row.effect.edges_bytes[row.at] / GB, "Limit", "%.6g", unit="GB")
+LIMIT = Column("edge_gb", lambda row: row.effect.edges_bytes[row.at] / GB, "Limit", "%.4g", unit="GB")
 LIMITS = (
     LIMIT,
     Column(

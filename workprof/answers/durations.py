@@ -182,8 +182,12 @@ def observed_sentence(result: ObservedDurations, names: Sequence[str], view: Obs
         ordered = sorted(named, key=lambda item: (value_at(item[1], view.share), item[0]))
         (first, low), (last, high) = ordered[0], ordered[-1]
         low_words, high_words = (value_words(curve, target, view.share) for curve in (low, high))
-        of = f"Of those with {FEWEST_ROWS} jobs or more, the" if any(one.few for one in result.groups) else "The"
-        words += f". {of} shortest is {first} ({low_words}), the longest {last} ({high_words})"
+        if any(one.few for one in result.groups):
+            words += (
+                f". Of groups with {FEWEST_ROWS} jobs, {first} ({low_words}) is shortest, {last} ({high_words}) longest"
+            )
+        else:
+            words += f". The shortest is {first} ({low_words}), the longest {last} ({high_words})"
     if view.limit > 0:
         words += f". {format_share(share_within(everything, view.limit))} meet the {limit_words(target, view.limit)}"
     return f"{words}."

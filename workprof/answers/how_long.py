@@ -84,12 +84,12 @@ class Expected:
     what: str  # one of them, in a word
 
     def words(self) -> str:
-        """Return '8 s to 19 s (from 3 earlier fits here)', or that it is a guess; of a busy machine 'about 8 s, or'."""
+        """Return '8 s to 19 s (from 3 earlier fits here)' or 'a guess'; on a busy machine 'about 8 s, up to'."""
         low, high = (float(f"{seconds:.2g}") for seconds in (max(self.low_s, 1.0), max(self.high_s, 2.0)))
         ground = f"from {counted(self.runs, f'earlier {self.what}')} here" if self.runs else "a guess"
         if high > WIDEST * low:
             likeliest = format_duration(float(f"{max(self.seconds, 1.0):.2g}"))
-            return f"about {likeliest}, or up to {format_duration(high)} on a machine as busy as this one is ({ground})"
+            return f"about {likeliest}, up to {format_duration(high)} while this machine is busy ({ground})"
         return f"{format_duration(low)} to {format_duration(high)} ({ground})"
 
 

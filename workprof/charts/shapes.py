@@ -49,17 +49,20 @@ class Chart:
         """The figure in the look of the pages, on a dark background."""
         return readable(self.figure, dark=True)
 
-    def sent(self, *, dark: bool, selectable: bool) -> dict[str, Any]:
+    def sent(self, *, dark: bool, selectable: bool, narrow: bool = False) -> dict[str, Any]:
         """Plotly's dictionary of the figure in the look of the pages, made once; nobody changes it."""
-        if (dark, selectable) not in self._sent:
-            made = (self.dark if dark else self.light).to_dict()
+        if (dark, selectable, narrow) not in self._sent:
+            if narrow:
+                made = readable(self.figure, dark=dark, narrow=True).to_dict()
+            else:
+                made = (self.dark if dark else self.light).to_dict()
             if selectable:  # as Streamlit sets it once a chart is drawn, which would draw it again
                 made["layout"] |= {"clickmode": "event+select", "hovermode": "closest"}
-            self._sent[dark, selectable] = made
-        return self._sent[dark, selectable]
+            self._sent[dark, selectable, narrow] = made
+        return self._sent[dark, selectable, narrow]
 
     @cached_property
-    def _sent(self) -> dict[tuple[bool, bool], dict[str, Any]]:
+    def _sent(self) -> dict[tuple[bool, bool, bool], dict[str, Any]]:
         return {}
 
 

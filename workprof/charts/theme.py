@@ -61,12 +61,13 @@ FONT = '"Source Sans", sans-serif'
 SMALL_PX, TITLE_PX = 12, 14
 
 
-def readable(figure: go.Figure, *, dark: bool) -> go.Figure:
+def readable(figure: go.Figure, *, dark: bool, narrow: bool = False) -> go.Figure:
     """Return a copy in the look of the pages: its words stand out on their background (at least 4.5:1).
 
     It is made as one specification: Plotly checks every update of a figure anew, which costs more than the figure. It
     has no template, its arrays as lists, and a revision made of its traces: Streamlit's front end gives every chart to
-    Plotly twice, and otherwise Plotly takes the second time for a change and draws everything again.
+    Plotly twice, and otherwise Plotly takes the second time for a change and draws everything again. `narrow` is for a
+    phone: a title of an axis takes as many lines as it needs beside the labels.
     """
     words, grid, ground = ("#d5dae2", "#2c3442", DARK_BACKGROUND) if dark else ("#3d4654", "#e3e7ed", LIGHT_BACKGROUND)
     traces = [_plain(trace.to_plotly_json()) for trace in figure.data]
@@ -85,7 +86,11 @@ def readable(figure: go.Figure, *, dark: bool) -> go.Figure:
     for trace in traces:
         if trace.get("type") == "scatter" and "marker" in trace:  # Plotly outlines marks of several sizes
             trace["marker"].setdefault("line", {}).setdefault("width", 0)
-    layout["margin"] |= {side: max(px, layout["margin"].get(side) or 0) for side, px in room(traces, layout).items()}
+    margin = layout["margin"]
+    margin |= {side: max(px, margin.get(side) or 0) for side, px in room(traces, layout).items()}
+    if narrow:
+        lines = _folded_titles(axes, PHONE_PX - margin["l"] - margin["r"])
+        margin["b"] = (margin.get("b") or 0) + _LINE_PX * (lines - 1)
     made = go.Figure({"data": traces, "layout": layout}, _validate=False)  # it has been checked as a figure
     made.layout.template = None  # of which a new figure has the default
     return made
@@ -138,6 +143,30 @@ def room(traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) -> dict
             above = max(result["t"], layout["margin"].get("t") or 0)
             result["b"] = max(result["b"], (_LEGEND_PX - y * (layout["height"] - above)) / (1 - y))
     return {side: math.ceil(px) for side, px in result.items() if px}
+
+
+PHONE_PX = 358
+"""Of a chart on the narrowest phone: 390 pixels without the page's edges."""
+
+
+def _folded_titles(axes: Mapping[str, Any], plot_px: float) -> int:
+    """Break the titles of the axes across that are wider than the plot between words; return the most lines of one."""
+    most = 1
+    for name, axis in axes.items():
+        title = axis["title"]
+        first, last = axis.get("domain") or (0, 1)
+        if name[0] == "y" or not title.get("text"):
+            continue
+        lines: list[str] = []
+        for word in title["text"].split(" "):
+            longer = f"{lines[-1]} {word}" if lines else word
+            if lines and text_px(longer, TITLE_PX) <= (last - first) * plot_px:
+                lines[-1] = longer
+            else:
+                lines.append(word)
+        title["text"] = "<br>".join(lines)
+        most = max(most, len(lines))
+    return most
 
 
 def _lines(text: str) -> list[str]:

@@ -541,7 +541,7 @@ def _notes(known: KnownJobs, true: Floats) -> tuple[str, ...]:
             f"{n_cut:,} runs did not finish: each is learned as needing at least what it had used, none is tested"
         )
     if zeros:
-        notes.append(f"{zeros:,} tested rows truly need 0: any other estimate of them is infinitely far off in ratio")
+        notes.append(f"{zeros:,} tested rows truly need 0, so any other estimate of them is infinitely far off")
     if PROFILE not in known.jobs.columns:
         notes.append("no profiles are known here: predictors that use them are left out")
     return tuple(notes)

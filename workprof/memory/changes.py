@@ -175,7 +175,9 @@ def refuse_short(first_s: float, last_s: float, since: str, offset_s: float) -> 
     period = last_period(since, last_s + offset_s, has_dates=has_dates)
     low, _ = bounds(period, dates=has_dates, utc_offset_s=offset_s)
     if first_s >= (low or 0.0):
-        raise NotEnoughData(f"two full {since}s are compared, and no run starts before {period_words(period)}")
+        raise NotEnoughData(
+            f"no run starts before the last full {since} ({period_words(period)}), so there is nothing to compare"
+        )
 
 
 def _days(edges: tuple[float | None, float | None]) -> float:

@@ -314,9 +314,9 @@ def refuse_few(settings: ProfileSettings, n_rows: int) -> None:
     size = settings.min_cluster_size or default_min_cluster_size(n_rows)
     if n_rows <= 2 * size:
         least = math.ceil(n_rows / 2)
-        smaller = f", or set the minimum profile size (min_cluster_size) below {least:,}" if least > 2 else ""
+        smaller = f", or take a smallest profile (min_cluster_size) below {least:,}" if least > 2 else ""
         raise NotEnoughData(
-            f"{n_rows:,} rows cannot hold two profiles of {size:,}: it takes more than {2 * size:,}. Add rows{smaller}"
+            f"{n_rows:,} rows cannot hold two profiles of {size:,}. More than {2 * size:,} would do: add rows{smaller}"
         )
 
 

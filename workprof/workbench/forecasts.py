@@ -307,13 +307,13 @@ class ForecastQuestions(SweepQuestions):
         return int(jobs["row_id"].iloc[-1])
 
     def _in_memory(self, key: str, forecaster: Forecaster) -> LoadedForecaster:
-        with self._guard:
-            loaded = self._loaded.pop(key, None)
-        loaded = loaded or LoadedForecaster(forecaster)  # seconds at first: nobody else waits for that
-        with self._guard:
-            self._loaded[key] = loaded
-            while len(self._loaded) > LOADED_AT_MOST:
-                self._loaded.pop(next(iter(self._loaded)))
+        with self._cache.lock(f"{key} in memory"):  # seconds at first, once: others wait for the same one only
+            loaded = self._loaded.get(key) or LoadedForecaster(forecaster)
+            with self._guard:
+                self._loaded.pop(key, None)
+                self._loaded[key] = loaded
+                while len(self._loaded) > LOADED_AT_MOST:
+                    self._loaded.pop(next(iter(self._loaded)))
         return loaded
 
     def past_jobs(self, dataset: str, row_ids: Sequence[int]) -> pd.DataFrame:

@@ -229,6 +229,11 @@ class OpenHome:
         """Every kept computation, newest first."""
         return self._cache.abouts()
 
+    @property
+    def has_runs(self) -> bool:
+        """Whether any computation is kept."""
+        return not self._cache.empty
+
     def frames_of(
         self,
         entry: Dataset,

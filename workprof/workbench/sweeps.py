@@ -9,7 +9,7 @@ from workprof.core.progress import Progress, silent
 from workprof.core.settings import Settings
 from workprof.jobs import JobView
 from workprof.profiles.questions import GROUP
-from workprof.profiles.settings import FEATURE_SETS
+from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, refuse_few
 from workprof.profiles.sweep import GroupSettings, RunComparison, Sweep, SweepGroup, SweepSettings, compare_runs
 from workprof.store.reports import Dataset
 from workprof.workbench.profiles import ProfileQuestions
@@ -86,9 +86,13 @@ class SweepQuestions(ProfileQuestions):
         return GroupState(group, result.key, result.result, result.job)
 
     def _sweep_settings(self, dataset: str, settings: SweepSettings) -> SweepSettings:
+        entry = self._jobs_of(dataset)
+        if entry.finished_rows:  # without any, that is what is told
+            smallest = min(size for group in settings.groups() for size in group.sizes)
+            refuse_few(ProfileSettings(min_cluster_size=smallest), entry.finished_rows)
         if not settings.features or settings.features[0] in FEATURE_SETS:
             return settings
-        return replace(settings, features=self._store.resolve(self._jobs_of(dataset).hash, settings.features))
+        return replace(settings, features=self._store.resolve(entry.hash, settings.features))
 
     def _sweeper(self, entry: Dataset, settings: SweepSettings) -> _Sweeper:
         with self._guard:

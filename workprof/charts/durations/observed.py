@@ -20,7 +20,7 @@ from workprof.answers.durations import (
 )
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
-from workprof.charts.theme import COLOURS
+from workprof.charts.theme import COLOURS, text_px
 from workprof.core.arrays import Floats, Ints
 from workprof.core.units import format_bytes, format_share
 from workprof.core.words import counted, formatted, label, plotly_text, title
@@ -53,7 +53,7 @@ def value_axis(target: str, *, log: bool) -> ValueAxis:
     return ValueAxis(f"{title(target)}{scale}", (), ())
 
 
-LONGEST_LABEL, ON_A_PHONE = 28, 25
+LONGEST_LABEL, SHORTEST_LABEL, ON_A_PHONE_PX = 28, 8, 150
 _DASHES = ("solid", "longdashdot", "dashdot", "longdash")
 """One per turn through the colours."""
 
@@ -324,7 +324,7 @@ def group_curves(
             bands.setdefault(colour, []).append(_placed(band_area(curve, view, own, name), at, position))
         reads = value_at(curve, view.share)
         marks.append((reads, colour, cursor_words(name, curve, target, view)))
-        shown = plotly_text(fitted(name, ON_A_PHONE if narrow else LONGEST_LABEL))
+        shown = plotly_text(_beside(name) if narrow else fitted(name, LONGEST_LABEL))
         labels.append(f"<b>{shown}</b><br>{small_words(curve, target, view)}")
     everyone = range(count)
     level = 1 - view.share if view.complementary else view.share
@@ -416,6 +416,14 @@ def _frames(at: _Places, count: int) -> dict[str, Any]:
     ]
     x, y, _ = _joined(ends)
     return shapes.line(x, y, colour=_GRID, width=1)
+
+
+def _beside(name: str) -> str:
+    """Return a name that leaves room for another beside it on a phone."""
+    longest = LONGEST_LABEL
+    while longest > SHORTEST_LABEL and text_px(fitted(name, longest)) > ON_A_PHONE_PX:
+        longest -= 1
+    return fitted(name, longest)
 
 
 def _ticks(at: _Places, count: int, view: ObservedView, target: str, most: int) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from workprof.memory.schedule import Schedule
 HEIGHT_PX = 340
 LEAST_S = 1.0
 """Waits below it are drawn at it, as the axis is logarithmic."""
+FEW_NODES = 10
+"""Between both ends of the axis: it names each number, where Plotly would name parts of one."""
 
 
 def waits_chart(result: Schedule) -> Chart:
@@ -30,13 +32,14 @@ def waits_chart(result: Schedule) -> Chart:
             )
         )
     limit = result.settings.most_wait_min
+    fewest, most = (end(one.nodes for one in result.curve) for end in (min, max))
     if limit > 0:
-        ends = [min(one.nodes for one in result.curve), max(one.nodes for one in result.curve)]
+        ends = [fewest, most]
         traces.append(shapes.line(ends, [limit, limit], colour=shapes.NEUTRAL, dash="dot", name="longest wait"))
     figure = figure_of(
         traces,
-        x={"title": "Nodes", "tickformat": ",d"},
-        y={"title": "95 % wait at most (min)", "type": "log"},
+        x={"title": "Nodes", "tickformat": ",d", **({"dtick": 1} if most - fewest < FEW_NODES else {})},
+        y={"title": "95 % wait at most (min)", "type": "log", "dtick": 1},
         height=HEIGHT_PX,
         **LEGEND_ABOVE,
     )

@@ -72,7 +72,7 @@ def characters_chart(result: Timeline) -> Chart:
         name="phases-characters",
         figure=figure_of(
             [_cells(table, labels, "mean")],
-            x={"title": "Phase", "type": "category", "tickangle": 0, "showgrid": False},
+            x={"title": "Phase", "type": "category", "showgrid": False},
             y={"title": "", **rows_axis(labels)},
             height=rows_height(len(places)),
         ),

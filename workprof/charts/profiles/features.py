@@ -115,7 +115,7 @@ def _extremes(table: pd.DataFrame) -> dict[int, str]:
     mean = float(np.nanmean(spread))
     words: dict[int, str] = {}
     for position, text in (
-        (int(np.nanargmin(np.abs(spread - mean))), f"typical spread (σ {_sigma(mean)})"),
+        (int(np.nanargmin(np.abs(spread - mean))), f"typical σ {_sigma(mean)}"),
         (int(np.nanargmin(spread)), f"smallest σ {_sigma(np.nanmin(spread))}"),
         (int(np.nanargmax(spread)), f"largest σ {_sigma(np.nanmax(spread))}"),
     ):
