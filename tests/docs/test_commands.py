@@ -60,7 +60,7 @@ BOUND = {
 WRITTEN = {
     "memory.config", "sizes.csv", "job_submit.lua", "mem.conf", "mails.txt", "runs.jsonl", "box.csv", "report.html",
     "sample.parquet", "data/sample/pai_sample.parquet", "data/sample/benchmarks.jsonl", "durations.parquet",
-    "fleet.jsonl",
+    "fleet.jsonl", "mlruns",
 }  # fmt: skip
 """Files that commands make."""
 

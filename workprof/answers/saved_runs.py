@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from workprof.core.runs import NumberChange, OpenJob, SettingChange, StoredRun
+from workprof.core.runs import MlflowExport, NumberChange, OpenJob, SettingChange, StoredRun
 from workprof.core.units import format_bytes, format_duration, format_share
 from workprof.core.words import counted
 
@@ -20,6 +20,17 @@ def run_label(run: StoredRun) -> str:
 def run_words(run: StoredRun) -> str:
     """Return how a run is shown in a list: 'Bins of a task · pai_sample · 2026-03-01 12:00 · 0123456789ab'."""
     return f"{_what(run)} · {run.dataset} · {when(run)} · {run.run}"
+
+
+def export_sentence(done: MlflowExport) -> str:
+    """What was written for MLflow, and what was not."""
+    more = f", and {counted(done.models, 'model')} within" if done.models else ""
+    rest = {
+        "there already": done.already_there,
+        "without numbers, for they are of an older version": done.without_numbers,
+    }
+    parts = [f"{counted(done.written, 'result')} written to {done.folder} as runs of MLflow{more}."]
+    return " ".join([*parts, *(f"{counted(n, 'result')} {why}." for why, n in rest.items() if n)])
 
 
 def _what(run: StoredRun) -> str:

@@ -81,7 +81,7 @@ TITLES = {
     "memory": "What better requests would save, and what they would break.",
     "nodes": "Which node is fastest for which work, and which has degraded.",
     "phases": "Phases of a run, fingerprints, and which known workload it is.",
-    "runs": "Computed results: list, show, pin, remove.",
+    "runs": "Computed results: list, show, pin, remove, export.",
     "mappings": "Saved mappings of generic files.",
 }
 """What the help says of each, so that it imports none of them."""
@@ -147,7 +147,7 @@ WITHOUT_TABLE = frozenset(
         ),
         *("airflow-dag", "campaign run", "memory decide", "memory export", "nodes suite"),
         *("mappings save", "mappings show", "mappings rename", "mappings remove", "scopes save", "scopes remove"),
-        *("runs show", "runs pin", "runs unpin", "runs remove", "source add", "source remove", "digest"),
+        *("runs show", "runs pin", "runs unpin", "runs remove", "runs export", "source add", "source remove", "digest"),
     )
 )
 """Commands that write something else, or change what is kept."""

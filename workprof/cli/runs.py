@@ -1,9 +1,10 @@
-"""Commands on computed results: list, show, pin, unpin, remove."""
+"""Commands on computed results: list, show, pin, unpin, remove, export."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +16,7 @@ from workprof.core.units import format_duration
 if TYPE_CHECKING:
     from workprof.core.runs import StoredRun
 
-app = typer.Typer(help="Computed results: list, show, pin, remove.", rich_markup_mode=None)
+app = typer.Typer(help="Computed results: list, show, pin, remove, export.", rich_markup_mode=None)
 
 Run = Annotated[str, typer.Argument(help="Its digits, as `workprof runs` shows them.", show_default=False)]
 CONTRACT = ("run", "step", "dataset", "settings", "seed", "versions", "seconds", "created", "pinned")
@@ -69,6 +70,24 @@ def remove(
             raise SettingsError(f"run {result.run} was not removed; answer y at a terminal, or give --yes")
         workbench.remove_run(run)
     emit(run_json(result), as_json, lambda: f"removed {result.run} ({result.finds} of {result.dataset})")
+
+
+@app.command()
+def export(
+    mlflow: Annotated[Path, typer.Option("--mlflow", metavar="DIR", help="Folder to write to.", show_default=False)],
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="[RUN]...", help="Some results; default: all.", show_default=False)
+    ] = None,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Write computed results as runs of MLflow's file store; the models of a training are runs within."""
+    from workprof.answers.saved_runs import export_sentence  # noqa: PLC0415  light until needed
+    from workprof.report.mlflow import export_mlflow  # noqa: PLC0415
+
+    with opened(home) as workbench:
+        done = export_mlflow(workbench, mlflow, runs or ())
+    emit(asdict(done), as_json, lambda: export_sentence(done))
 
 
 def run_json(result: StoredRun) -> dict[str, Any]:

@@ -80,3 +80,14 @@ class RunComparison:
     numbers: tuple[NumberChange, ...]  # those of the results that differ
     n_equal: int  # numbers that are equal
     notes: tuple[str, ...]  # what limits the comparison
+
+
+@dataclass(frozen=True)
+class MlflowExport:
+    """What was written as runs of MLflow."""
+
+    folder: str
+    written: int  # results that are runs there now
+    models: int  # further runs: the single models of a training, each within the training's run
+    already_there: int  # results that the folder had; they stay as they are
+    without_numbers: int  # of those written, results of an older version: settings, no metrics

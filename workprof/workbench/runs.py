@@ -178,9 +178,9 @@ class RunQuestions(ForecastQuestions):
         first, second = self.stored_run(before), self.stored_run(after)
         if first.step != second.step:
             raise SettingsError(f"{first.step} and {second.step} cannot be compared; choose two runs of one step")
-        one, other = self._numbers(first), self._numbers(second)
+        one, other = self.stored_result(first.run), self.stored_result(second.run)
         read = one is not None and other is not None
-        differ, n_equal = number_changes(one or {}, other or {}) if read else ((), 0)
+        differ, n_equal = number_changes(numbers_of(one), numbers_of(other)) if read else ((), 0)
         settings = changes(flat_settings(first.settings), flat_settings(second.settings))
         return RunComparison(first, second, settings, differ, n_equal, limits(first, second, read))
 
@@ -243,12 +243,13 @@ class RunQuestions(ForecastQuestions):
         shell, why_no_shell = _or_why(self.run_in_shell, run)
         return RunAgain(python or "", shell or "", why_no_python, why_no_shell, _or_why(self.run_settings, run)[0])
 
-    def _numbers(self, stored: StoredRun) -> dict[str, float] | None:
-        """The numbers of a kept result; None where it is of an older version or of a step not known here."""
+    def stored_result(self, run: str) -> object | None:
+        """The result of a run as it is kept; None where it is of an older version or of a step not known here."""
+        stored = self.stored_run(run)
         if stored.step not in STORED or not stored.current:
             return None
         result: object = self._cache.get(stored.key, STORED[stored.step].result)
-        return None if result is None else numbers_of(result)
+        return result
 
 
 def _or_why(method: Callable[[str], Value], run: str) -> tuple[Value | None, str]:
