@@ -5,12 +5,14 @@ import shlex
 import streamlit as st
 
 from pages._frame.visit import Visit
-from pages._parts import tables
+from pages._parts import figures, tables
 from pages._parts.controls import choice
-from workprof.campaign.status import RUNS, CampaignStatus, enlisted, failures
+from workprof.answers.campaign import states_sentence
+from workprof.campaign.status import RUNS, enlisted, failures
+from workprof.charts.campaign import campaign_ways
 from workprof.core.records import digest
 from workprof.core.table import frame
-from workprof.core.words import counted, markdown_text
+from workprof.core.words import markdown_text
 
 EVERY_S = 3.0
 ALL = "all states"
@@ -44,7 +46,8 @@ def _one(visit: Visit, folder: str) -> None:
     if result is None:  # its plan went away meanwhile
         return
     total = len(result.runs)
-    st.progress(result.done / total, text=markdown_text(_sentence(result), 300))
+    st.progress(result.done / total, text=markdown_text(states_sentence(result), 300))
+    figures.show(campaign_ways(result), key="runs_ways", sentence=False)
     reasons = failures(result.runs)
     for reason in reasons[:MOST_REASONS]:
         st.error(f"{markdown_text(reason, 300)}.", icon=":material/error:")
@@ -60,9 +63,3 @@ def _one(visit: Visit, folder: str) -> None:
             "A campaign that was stopped goes on with the same command; option --failed tries failed runs again."
         )
         st.code(f"workprof campaign run {shlex.quote(result.plan)}", language="shell", wrap_lines=True)
-
-
-def _sentence(result: CampaignStatus) -> str:
-    """Return how far a campaign is: '12 of 16 runs of trial are done: 12 SIZED, 4 FAILED.'."""
-    counts = ", ".join(f"{count:,} {name}" for name, count in result.states.items())
-    return f"{result.done:,} of {counted(len(result.runs), 'run')} of {result.campaign} are done: {counts}."

@@ -13,7 +13,8 @@ import pytest
 from tests.command_line import run_here
 from workprof.campaign.journal import Journal
 from workprof.campaign.plan import Node, plan_of, read_plan
-from workprof.campaign.status import enlisted
+from workprof.campaign.status import WAYS, enlisted, status_of
+from workprof.charts.campaign import campaign_ways
 from workprof.core.errors import SettingsError
 
 PLAN = """
@@ -67,6 +68,17 @@ def test_runs_are_recorded_imported_and_sized_and_a_failure_is_tried_with_more_m
     shown = run_here("campaign", "status", plan, home=tmp_path / "home")
     assert "trial: 12 of 16 done" in shown.out
     assert "4 runs of fail failed: exit 3" in shown.out
+    told = run_here("campaign", "states", plan, "--json", home=tmp_path / "home").json
+    assert {one["state"]: one["runs"] for one in told["states"] if one["runs"]} == {"SIZED": 12, "FAILED": 4}
+    taken = {(one["before"], one["after"]): (one["runs"], one["times"]) for one in told["ways"] if one["runs"]}
+    assert taken == {
+        ("REGISTERED", "DEPLOYED"): (16, 16),
+        ("DEPLOYED", "RUNNING"): (16, 16),
+        ("RUNNING", "RUNNING"): (8, 8),
+        ("RUNNING", "PROFILED"): (12, 12),
+        ("RUNNING", "FAILED"): (4, 4),
+        ("PROFILED", "SIZED"): (12, 12),
+    }
     ((found,), unread) = enlisted(tmp_path / "home")
     assert (found.campaign, found.done, found.states, unread) == ("trial", 12, done.json["states"], ())
 
@@ -114,6 +126,29 @@ def test_a_line_that_a_kill_cut_short_is_passed_over(tmp_path):
         "a": "PROFILED",
         "c": "RUNNING",
     }
+
+
+def test_every_way_has_its_words_and_a_run_outside_of_the_plan_takes_none(tmp_path):
+    plan, journal = read_plan(written(tmp_path)[0]), Journal(tmp_path / "c")
+    one = plan.runs[0].name
+    with journal.held():
+        for before, after in WAYS:
+            journal.note(one, before)
+            journal.note(one, after)
+        journal.note(one, "REGISTERED")
+        journal.note("suite.local.0", "RUNNING")
+        journal.note("suite.local.0", "PROFILED")
+        journal.note("of.an.older.plan", "REGISTERED")
+        journal.note("of.an.older.plan", "DEPLOYED")
+    found = status_of(plan, Journal(journal.folder), tmp_path / "plan.toml")
+    assert {(way.before, way.after) for way in found.ways if way.when} == set(WAYS)
+    assert all(way.runs == 1 <= way.times for way in found.ways)
+    assert ("DEPLOYED", "REGISTERED", "") in {(way.before, way.after, way.when) for way in found.ways}
+    assert found.rounds == {"PROFILED": 1}
+    chart = campaign_ways(found)
+    assert next(iter(chart.figure.data[1].text)) == "REGISTERED<br>8"
+    assert {mark.text for mark in chart.figure.layout.annotations if mark.text} == {"1", "1 again", "1 after a kill"}
+    assert len(chart.data) == len(found.ways)
 
 
 @pytest.mark.parametrize(

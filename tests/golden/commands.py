@@ -90,7 +90,9 @@ ASKED = {
 NOT_KEPT = {
     "nodes fleet": "measures the nodes of a plan",
     **dict.fromkeys(("demo", "serve", "campaign agent"), "goes on until it is ended"),
-    **dict.fromkeys(("record", "nodes suite", "campaign run", "campaign status"), "measures this machine"),
+    **dict.fromkeys(
+        ("record", "nodes suite", "campaign run", "campaign status", "campaign states"), "measures this machine"
+    ),
     **dict.fromkeys(("runs show", "runs pin", "runs unpin", "runs remove", "runs export"), "names a key of this run"),
     **dict.fromkeys(("rename", "remove", "export", "sample", "pull", "airflow-dag"), "answers what it wrote"),
     **dict.fromkeys(("mappings show", "mappings save", "mappings rename", "mappings remove"), "answers what it wrote"),

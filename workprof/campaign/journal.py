@@ -36,8 +36,13 @@ class Journal:
         self.folder = folder
         self._lock = threading.Lock()
         self.states: dict[str, RunState] = {}
+        self.ways: dict[str, list[str]] = {}  # run -> its states, in the order in which it had them
         for line in self._lines():
-            self.states[line.run] = line
+            self._take(line)
+
+    def _take(self, line: RunState) -> None:
+        self.states[line.run] = line
+        self.ways.setdefault(line.run, []).append(line.state)
 
     @contextlib.contextmanager
     def held(self, *, shared: bool = False) -> Iterator[None]:
@@ -65,7 +70,7 @@ class Journal:
                 file.write(text.encode())
                 file.flush()
                 os.fsync(file.fileno())
-            self.states[run] = line
+            self._take(line)
 
     def write_result(self, run: str, result: dict[str, Any]) -> None:
         """Keep the result of an attempt, complete or not at all."""

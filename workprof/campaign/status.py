@@ -1,10 +1,11 @@
 """How far campaigns are: the state of every run of one, and the campaigns that were run from a home folder."""
 
 import contextlib
+import itertools
 import json
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from workprof.campaign.journal import Journal, RunState
@@ -17,6 +18,39 @@ from workprof.store.home import make_folder, write_private
 KNOWN = "campaigns"
 """Folder of the home: a file for each campaign that was run from it."""
 DONE, OPEN = ("PROFILED", "SIZED"), ("DEPLOYED", "RUNNING")
+
+STATES = {
+    "REGISTERED": "in the plan",
+    "DEPLOYED": "its turn has come",
+    "RUNNING": "an attempt was handed to its node",
+    "PROFILED": "an attempt ended with 0; its use is kept",
+    "SIZED": "all runs have ended, they are a dataset, and the command has a size (or the reason why not)",
+    "FAILED": "the last attempt failed",
+}
+"""State -> what it means."""
+WAYS = {
+    ("REGISTERED", "DEPLOYED"): "its turn has come",
+    ("DEPLOYED", "RUNNING"): "handed to its node",
+    ("RUNNING", "PROFILED"): "the attempt ended with 0",
+    ("RUNNING", "RUNNING"): "the attempt failed, and the next has more memory",
+    ("RUNNING", "FAILED"): "the last attempt failed",
+    ("PROFILED", "SIZED"): "all runs have ended, and are imported and sized",
+    ("FAILED", "DEPLOYED"): "tried again, by option --failed",
+    ("DEPLOYED", "DEPLOYED"): "the campaign was killed before the attempt, and goes on",
+    ("RUNNING", "DEPLOYED"): "the campaign was killed during the attempt, and goes on",
+}
+"""From one state to another -> when a run takes that way."""
+
+
+@dataclass(frozen=True)
+class WayTaken:
+    """How often runs went from one state to another."""
+
+    before: str
+    after: str
+    when: str  # in words; '' = by a journal that was changed by hand
+    runs: int  # runs that went so, some of them several times
+    times: int
 
 
 @dataclass(frozen=True)
@@ -58,6 +92,8 @@ class CampaignStatus:
     states: dict[str, int]
     runs: tuple[RunStatus, ...]
     changed_at: float
+    ways: tuple[WayTaken, ...] = ()  # those of `WAYS`, then any other that was taken
+    rounds: dict[str, int] = field(default_factory=dict)  # state -> benchmarks of a node between runs
 
     @property
     def running(self) -> int:
@@ -79,7 +115,18 @@ def status_of(plan: Plan, journal: Journal, path: Path) -> CampaignStatus:
     counts = Counter(one.state for one in runs)
     done = sum(counts[name] for name in DONE)
     last = max((state.at for state in states), default=0.0)
-    return CampaignStatus(plan.name, str(path), str(journal.folder), done, dict(counts), runs, last)
+    rounds = Counter(one.state for name, one in journal.states.items() if name.startswith("suite."))
+    ways = _ways([journal.ways.get(run.name, []) for run in plan.runs])
+    return CampaignStatus(plan.name, str(path), str(journal.folder), done, dict(counts), runs, last, ways, dict(rounds))
+
+
+def _ways(passed: Iterable[Sequence[str]]) -> tuple[WayTaken, ...]:
+    runs, times = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for states in passed:
+        steps = list(itertools.pairwise(states))
+        times.update(steps)
+        runs.update(set(steps))
+    return tuple(WayTaken(*way, WAYS.get(way, ""), runs[way], times[way]) for way in dict.fromkeys([*WAYS, *times]))
 
 
 def failures(runs: Iterable[RunStatus]) -> list[str]:

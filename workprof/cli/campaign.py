@@ -1,4 +1,4 @@
-"""Commands of campaigns: run, status, and the agent that makes one attempt on a node."""
+"""Commands of campaigns: run, status, states, and the agent that makes one attempt on a node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workprof.cli.console import Home, Json, emit, opened, progress_line, settings_for, table
+from workprof.cli.console import Home, Json, emit, emit_answer, opened, progress_line, settings_for, table
 from workprof.core.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.store.outputs import checked_output
 
@@ -70,6 +70,15 @@ def status(plan_file: PlanFile, folder: Folder = None, as_json: Json = False) ->
     """Show the state of every run; nothing is started."""
     plan, journal = _campaign(plan_file, folder)
     _status(plan_file, plan, journal, as_json)
+
+
+@app.command()
+def states(plan_file: PlanFile, folder: Folder = None, as_json: Json = False) -> None:
+    """Show what the states mean, how many runs are in each, and which ways runs took between them."""
+    from workprof.answers.campaign import states_answer  # noqa: PLC0415  `workprof --version` stays quick
+    from workprof.campaign.status import status_of  # noqa: PLC0415
+
+    emit_answer(states_answer(status_of(*_campaign(plan_file, folder), plan_file)), as_json)
 
 
 def airflow_dag(
