@@ -13,8 +13,9 @@ import pytest
 from tests.command_line import run_here
 from workprof.campaign.journal import Journal
 from workprof.campaign.plan import Node, plan_of, read_plan
-from workprof.campaign.status import WAYS, enlisted, status_of
+from workprof.campaign.status import enlisted, status_of
 from workprof.charts.campaign import campaign_ways
+from workprof.core.campaigns import WAYS
 from workprof.core.errors import SettingsError
 
 PLAN = """
@@ -161,7 +162,7 @@ def test_every_way_has_its_words_and_a_run_outside_of_the_plan_takes_none(tmp_pa
         ("lift = 0.5\n[commands]\na = 'x'", "lift is 0.5"),
         ("[commands]\n'../a' = 'x'", "is no name"),
         ("nodes = [{name = 'n', executor = 'pbs'}]\n[commands]\na = 'x'", "executor is 'pbs'"),
-        ("nodes = [{name = 'n', executor = 'ssh'}]\n[commands]\na = 'x'", "needs a folder"),
+        ("nodes = [{name = 'n', executor = 'ssh'}]\n[commands]\na = 'x'", "ssh needs folder"),
         ("commands = [", "cannot be read"),
     ],
 )
@@ -175,14 +176,18 @@ def test_a_plan_that_cannot_be_run_is_said(tmp_path, text, told):
 
 def test_the_words_of_each_executor(tmp_path):
     def words(**node):
-        return Node("n1", **node).prefix("sort.small.n1.1.ab12", 2**30)
+        return Node("n1", **node).argv(("true", "a b"), "sort.small.n1.1.ab12", memory)
 
-    assert words() == []
+    memory = 2**30
+    assert words(options=("-p", "2222")) == ["true", "a b"]
     ssh = words(executor="ssh", host="me@n1", options=("-p", "2222"), folder="runs")
-    assert ssh == ["ssh", "-p", "2222", "-o", "BatchMode=yes", "me@n1"]
+    assert ssh == ["ssh", "-p", "2222", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "me@n1", "true 'a b'"]
     slurm = words(executor="slurm", options=("--partition=short",), folder="/shared")
     assert slurm[:2] == ["srun", "--partition=short"]
     assert {"--nodelist=n1", "--mem=1024M"} <= set(slurm)
+    assert slurm[-2:] == ["true", "a b"]
+    memory = 0
+    assert [one for one in slurm if one not in words(executor="slurm", options=slurm[1:2])] == ["--mem=1024M"]
     pod = words(executor="kubernetes", image="site/workprof", folder="/shared")
     assert pod[:4] == ["kubectl", "run", "sort-small-n1-1-ab12", "--rm"]
     (overrides,) = [word for word in pod if word.startswith("--overrides=")]

@@ -63,13 +63,13 @@ NODE = '[[nodes]]\nname = "a"\n'
         ("", r"give \[\[nodes\]\]"),
         (NODE + NODE, "a name of its own"),
         (NODE, r"network-iperf3 needs a \[server\] with the address"),
-        (NODE + 'colour = "red"', "nodes 1: colour is not known; there are"),
-        (NODE + 'executor = "rsh"', "executor is 'rsh'; choose from local, ssh, kubernetes"),
+        (NODE + 'colour = "red"', "nodes 1: 'colour' is not known; use"),
+        (NODE + 'executor = "rsh"', "executor is 'rsh'; use one of local, ssh, slurm, kubernetes"),
         (NODE + 'executor = "ssh"', "ssh needs host"),
         (NODE + 'executor = "kubernetes"', "kubernetes needs image"),
         (NODE + "host = 3", "host has to be a text"),
         (NODE + 'template = "none.yaml"', "template cannot be read"),
-        ("[suite]\nstress_share = 0.5\n" + NODE, "suite: stress_share is not known"),
+        ("[suite]\nstress_share = 0.5\n" + NODE, "suite: 'stress_share' is not known"),
         ("port = 0\n" + NODE, "port is 0"),
         ("pause_s = -1\n" + NODE, "pause_s is -1; give seconds from 0"),
         ("nodes = [", "cannot be read"),
@@ -226,7 +226,11 @@ def test_a_dry_run_prints_the_rounds_and_runs_nothing(tmp_path):
     assert done.status == 0
     assert len(done.json["plan"]) == 12
     told = next(one for one in done.json["plan"] if one["node"] == "gone")
-    assert told["argv"][:5] == ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
+    assert told["argv"][:5] == ["ssh", "-p", "9", "-o", "ConnectTimeout=2"]  # ssh takes what comes first
+    assert told["argv"][5:10] == ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "127.0.0.1"]
+    by_slurm = FleetNode("n1", "slurm", options=("-p", "short")).bounded("true", 3, tmp_path, "0-0")
+    assert by_slurm[:5] == ("srun", "-p", "short", "--quiet", "--nodelist=n1")
+    assert by_slurm[5:] == ("--job-name=workprof-0-0", "sh", "-c", "cd /var/tmp && timeout -k 5 3 sh -c true")
     assert not (tmp_path / "ran").exists()
     assert "network-qperf" in ask(tmp_path, text, "--dry-run").out
     refused = ask(tmp_path, text)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from workprof.campaign.status import STATES, CampaignStatus
 from workprof.core.answer import Answer, Table
+from workprof.core.campaigns import STATES, CampaignStatus
 from workprof.core.table import Column
 from workprof.core.words import counted
 

@@ -3,60 +3,28 @@
 import itertools
 import re
 import shlex
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from workprof.core.errors import SettingsError
+from workprof.core.hosts import KUBERNETES, LOCAL, SLURM, SSH, Host, host_fields, read_toml, table_of
 from workprof.core.records import digest
 from workprof.core.units import parse_size
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 MOST_RUNS = 100_000
-TEMPLATES: dict[str, tuple[str, ...]] = {
-    "local": (),
-    "ssh": ("ssh", "-o", "BatchMode=yes", "{host}"),
-    "slurm": ("srun", "--quiet", "--nodelist={host}", "--mem={memory_mib}M", "--job-name={run}"),
-    "kubernetes": (
-        *("kubectl", "run", "{run_name}", "--rm", "--stdin", "--quiet", "--restart=Never", "--image={image}"),
-        '--overrides={{"spec":{{"nodeName":"{host}"}}}}',
-        "--",
-    ),
-}
-"""Executor -> what stands before the command of a run; on Slurm and Kubernetes `folder` has to be a shared one."""
-
-KNOWN = {
-    "": {"name", "repeats", "at_once", "retries", "lift", "memory", "inputs", "commands", "nodes", "suite"},
-    "nodes": {"name", "executor", "host", "options", "folder", "python", "image"},
-    "suite": {"every", "options"},
-}
+KNOWN = ("name", "repeats", "at_once", "retries", "lift", "memory", "inputs", "commands", "nodes", "suite")
+OF_NODE = ("name", "executor", "host", "options", "folder", "python", "image")
+NEEDS = dict.fromkeys((SSH, SLURM, KUBERNETES), "folder")
 
 
 @dataclass(frozen=True)
-class Node:
-    """Where runs are executed."""
+class Node(Host):
+    """Where runs are executed; `folder` holds what ran there and its results, shared on Slurm and Kubernetes."""
 
-    name: str
-    executor: str = "local"  # one of `TEMPLATES`
-    host: str = ""
-    options: tuple[str, ...] = ()  # further words of the executor, before the host
-    folder: str = ""  # on the node; what ran there and its results
     python: str = "python3"  # on the node, with workprof
-    image: str = ""  # of Kubernetes
-
-    def prefix(self, run: str, memory_bytes: float) -> list[str]:
-        """What stands before the command of a run."""
-        given = {
-            "host": self.host or self.name,
-            "run": run,
-            "run_name": re.sub(r"[^a-z0-9-]+", "-", run.lower()).strip("-")[-60:].strip("-"),
-            "memory_mib": max(1, int(memory_bytes / 2**20)),
-            "image": self.image,
-        }
-        words = [word.format(**given) for word in TEMPLATES[self.executor]]
-        return [*words[:1], *self.options, *words[1:]]
 
 
 @dataclass(frozen=True)
@@ -90,20 +58,19 @@ class Plan:
 
 def read_plan(path: Path) -> Plan:
     """The plan of a TOML file; raises SettingsError, which says which key has which value, and what it may be."""
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"{path}: the plan cannot be read ({error})") from error
-    return plan_of(given, path)
+    return plan_of(read_toml(path), path)
 
 
 def plan_of(given: Mapping[str, Any], path: Path) -> Plan:
     """The plan of a document; `path` names its place, from which inputs are found."""
-    _refuse_unknown(given, "", path)
-    suite = _table(given, "suite", path)
-    _refuse_unknown(suite, "suite", path)
-    nodes = tuple(_node(one, path) for one in given.get("nodes", [{"name": "local"}]))
-    commands, inputs = _table(given, "commands", path), _table(given, "inputs", path) or {"": ""}
+    table_of(given, "", path, KNOWN)
+    suite = table_of(given.get("suite", {}), "suite", path, ("every", "options"))
+    nodes = tuple(
+        Node(**host_fields(one, f"nodes {at + 1}", path, OF_NODE, NEEDS))
+        for at, one in enumerate(given.get("nodes", [LOCAL]))
+    )
+    commands, inputs = (table_of(given.get(name, {}), name, path) for name in ("commands", "inputs"))
+    inputs = inputs or {"": ""}
     if not commands:
         raise SettingsError(f"{path}: [commands] is empty; write NAME = 'COMMAND {{input}}'")
     repeats = _whole(given, "repeats", 1, 1, path)
@@ -146,27 +113,6 @@ def _run(of: tuple[str, str], on: tuple[str, str], node: Node, repeat: int, path
     return Run(full, command, text, name, result, node, repeat)
 
 
-def _node(given: Any, path: Path) -> Node:
-    table = {"name": given} if isinstance(given, str) else given
-    if not isinstance(table, dict) or "name" not in table:
-        raise SettingsError(f"{path}: nodes holds {given!r}; write a name, or [[nodes]] with name = ...")
-    _refuse_unknown(table, "nodes", path)
-    options = table.get("options", [])
-    made = Node(**{**table, "options": tuple(shlex.split(options) if isinstance(options, str) else options)})
-    if made.executor not in TEMPLATES:
-        raise SettingsError(f"{path}: executor is {made.executor!r}; use one of {', '.join(TEMPLATES)}")
-    if made.executor != "local" and not made.folder:
-        raise SettingsError(f"{path}: node {made.name!r} needs a folder there, for its runs and their results")
-    return made
-
-
-def _table(given: Mapping[str, Any], key: str, path: Path) -> dict[str, Any]:
-    result = given.get(key, {})
-    if not isinstance(result, dict):
-        raise SettingsError(f"{path}: {key} is {result!r}; write a table [{key}]")
-    return result
-
-
 def _whole(given: Mapping[str, Any], key: str, default: int, least: int, path: Path) -> int:
     value = given.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST_RUNS:
@@ -178,10 +124,3 @@ def _checked_name(name: str, path: Path) -> str:
     if not NAME.fullmatch(name):
         raise SettingsError(f"{path}: {name!r} is no name; use letters, digits, and _ . - (63 at most)")
     return name
-
-
-def _refuse_unknown(given: Mapping[str, Any], part: str, path: Path) -> None:
-    unknown = sorted(given.keys() - KNOWN[part])
-    if unknown:
-        where = f" in {part}" if part else ""
-        raise SettingsError(f"{path}: {unknown[0]!r} is not known{where}; use {', '.join(sorted(KNOWN[part]))}")

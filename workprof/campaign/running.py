@@ -1,7 +1,6 @@
 """Runs a plan: at most N at once, each through an agent on its node that does no attempt twice."""
 
 import json
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -11,11 +10,12 @@ from typing import Any
 
 from workprof.campaign.journal import Journal
 from workprof.campaign.plan import Node, Plan, Run
+from workprof.core.campaigns import DONE
 from workprof.core.errors import SettingsError, WorkprofError
+from workprof.core.hosts import LOCAL
 from workprof.core.progress import Progress, silent
 
 AGENT = ("-m", "workprof.cli", "campaign", "agent")
-DONE = ("PROFILED", "SIZED")
 SHOWN_CHARACTERS = 300
 
 
@@ -112,9 +112,8 @@ def run_agent(node: Node, spec: dict[str, Any], folder: Path, memory_bytes: floa
     The agent has a session of its own: when this process is killed it goes on, and the next campaign finds its result.
     """
     spec = spec | {"folder": node.folder or str((folder / "runs").resolve())}
-    words = [sys.executable if node.executor == "local" else node.python, *AGENT]
-    command = node.prefix(str(spec["run"]), memory_bytes)
-    command += [shlex.join(words)] if node.executor == "ssh" else words
+    words = [sys.executable if node.executor == LOCAL else node.python, *AGENT]
+    command = node.argv(words, str(spec["run"]), memory_bytes)
     failed = spec | {"exit": 1}
     try:
         done = subprocess.run(

@@ -5,10 +5,10 @@ from typing import Any
 import pandas as pd
 
 from workprof.answers.campaign import states_sentence
-from workprof.campaign.status import STATES, CampaignStatus, WayTaken
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR
+from workprof.core.campaigns import STATES, CampaignStatus, WayTaken
 
 PLACES = {
     "REGISTERED": (0.0, 1.0),

@@ -31,7 +31,7 @@ from workprof.nodes.suite import (
 from workprof.store.outputs import append, checked_output
 
 INTERRUPTED = 130
-FLEET = "Run the benchmark tools on several nodes: by ssh, as Kubernetes Jobs, or here."
+FLEET = "Run the benchmark tools on several nodes: by ssh or Slurm, as Kubernetes Jobs, or here."
 ON_DISK = Path("/var/tmp")  # noqa: S108  a folder of our own inside it; unlike /tmp it is seldom in memory
 
 

@@ -1,4 +1,4 @@
-"""The benchmark suite on several nodes: by ssh, as Kubernetes Jobs, or here; which node runs what in which round.
+"""The benchmark suite on several nodes: by ssh or Slurm, as Kubernetes Jobs, or here; who runs what in which round.
 
 In a round every node runs one benchmark, and at most one of them a network benchmark, against the server node. Orders
 are drawn for each node, so that no benchmark meets the same hour everywhere. A node that does not answer, or is not
@@ -14,7 +14,6 @@ import math
 import shlex
 import tempfile
 import time
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
@@ -24,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from workprof.core.errors import SettingsError, WorkprofError
+from workprof.core.hosts import KUBERNETES, SSH, Host, host_fields, read_toml, table_of
 from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.processes import TIMED_OUT, ToolResult, background, run_tool
 from workprof.nodes.suite import (
@@ -36,14 +36,13 @@ from workprof.nodes.suite import (
     plan_suite,
 )
 
-LOCAL, SSH, KUBERNETES = "local", "ssh", "kubernetes"
-EXECUTORS = (LOCAL, SSH, KUBERNETES)
 NO_ANSWER = 255
 """Status of ssh itself, and of a Job that cannot be made."""
 FACTS_S, DRAINED_S, LISTEN_S, JOB_S = 20.0, 30.0, 20.0, 120.0
 """Longest that a node may take to tell what it is, to be looked at, to listen, and to start a Job."""
 PORT = 18515
 SECONDS = ("pause_s", "patience_s")
+OF_SUITE = ("seconds_per_benchmark", "repeat", "seed", "threads", "benchmarks", "note")
 JOB = """\
 apiVersion: batch/v1
 kind: Job
@@ -81,32 +80,24 @@ STATUS = "workprof-status"
 
 
 @dataclass(frozen=True)
-class FleetNode:
-    """A node and how it is reached."""
+class FleetNode(Host):
+    """A node that is measured; `folder` lies on the disk that is, an image has the tools in it."""
 
-    name: str
-    executor: str = LOCAL
-    host: str = ""  # of ssh, as 'me@n1'; of Kubernetes the label kubernetes.io/hostname
-    options: str = ""  # of ssh or kubectl
-    folder: str = "/var/tmp"  # on the disk that is measured  # noqa: S108
-    image: str = ""  # of a Job, with the tools in it
+    folder: str = "/var/tmp"  # noqa: S108
     template: str = ""  # text of a Job, '' = `JOB`
     address: str = ""  # of the server, as the nodes reach it
     drained: str = ""  # command here that tells whether nothing else runs on the node; '' = not looked at
     drained_when: str = ""  # what it then prints
 
-    def argv(self, command: str, seconds: float, folder: Path, number: str) -> tuple[str, ...]:
+    def bounded(self, command: str, seconds: float, folder: Path, number: str) -> tuple[str, ...]:
         """What runs a shell command on the node, ended there after so many seconds; a Job is written to the folder."""
-        bounded = f"cd {shlex.quote(self.folder)} && timeout -k 5 {seconds:.0f} sh -c {shlex.quote(command)}"
-        if self.executor == LOCAL:
-            return ("sh", "-c", bounded)
-        if self.executor == SSH:
-            how = ("-o", "BatchMode=yes", "-o", "ConnectTimeout=10", *shlex.split(self.options))
-            return ("ssh", *how, self.host, bounded)
+        if self.executor != KUBERNETES:
+            limited = f"cd {shlex.quote(self.folder)} && timeout -k 5 {seconds:.0f} sh -c {shlex.quote(command)}"
+            return tuple(self.argv(("sh", "-c", limited), f"workprof-{number}"))
         name = f"workprof-{number}"
         file = folder / f"{name}.yaml"
         file.write_text(self.job(name, command, seconds), encoding="utf-8")
-        return ("sh", "-c", RUN_JOB, "sh", str(file), name, self.options, f"{seconds + JOB_S:.0f}")
+        return ("sh", "-c", RUN_JOB, "sh", str(file), name, shlex.join(self.options), f"{seconds + JOB_S:.0f}")
 
     def job(self, name: str, command: str, seconds: float) -> str:
         """The manifest of a Job; its log ends with the status of the command."""
@@ -165,18 +156,16 @@ def read_fleet(path: Path) -> Fleet:
 
     Raises SettingsError for what is missing or not known.
     """
-    try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"{path} cannot be read: {error}") from None
-    _refuse_unknown(path, "", told, {"nodes", "server", "suite", "port", *SECONDS})
-    suite = _table(path, "suite", told.get("suite", {}))
-    allowed = {"seconds_per_benchmark", "repeat", "seed", "threads", "benchmarks", "note"}
-    _refuse_unknown(path, "suite", suite, allowed)
+    told = table_of(read_toml(path), "", path, ("nodes", "server", "suite", "port", *SECONDS))
+    suite = table_of(told.get("suite", {}), "suite", path, OF_SUITE)
     if "benchmarks" in suite:
         suite = suite | {"benchmarks": tuple(suite["benchmarks"])}
     nodes = [_node(path, f"nodes {at + 1}", one) for at, one in enumerate(told.get("nodes", ()))]
-    server = _node(path, "server", {"name": "server"} | told["server"]) if "server" in told else None
+    server = (
+        _node(path, "server", {"name": "server"} | table_of(told["server"], "server", path))
+        if "server" in told
+        else None
+    )
     names = [one.name for one in nodes]
     if not nodes or len(set(names)) < len(names):
         raise SettingsError(f"{path}: give [[nodes]], each with a name of its own")
@@ -193,30 +182,9 @@ def read_fleet(path: Path) -> Fleet:
     return fleet
 
 
-def _table(path: Path, what: str, told: Any) -> dict[str, Any]:
-    if not isinstance(told, dict):
-        raise SettingsError(f"{path}: {what} is {told!r}; give a table")
-    return told
-
-
-def _refuse_unknown(path: Path, what: str, told: dict[str, Any], known: set[str]) -> None:
-    for name in sorted(told.keys() - known):
-        where = f"{what}: " if what else ""
-        raise SettingsError(f"{path}: {where}{name} is not known; there are {', '.join(sorted(known))}")
-
-
 def _node(path: Path, what: str, told: Any) -> FleetNode:
-    told = _table(path, what, told)
-    _refuse_unknown(path, what, told, set(FleetNode.__dataclass_fields__))
-    wrong = [name for name, value in told.items() if not isinstance(value, str) or (name == "name" and not value)]
-    if wrong or "name" not in told:
-        raise SettingsError(f"{path}: {what}: {wrong[0] if wrong else 'name'} has to be a text")
-    node = FleetNode(**told)
-    if node.executor not in EXECUTORS:
-        raise SettingsError(f"{path}: {what}: executor is {node.executor!r}; choose from {', '.join(EXECUTORS)}")
-    lacking = {SSH: "host", KUBERNETES: "image"}.get(node.executor, "name")
-    if not getattr(node, lacking):
-        raise SettingsError(f"{path}: {what}: {node.executor} needs {lacking}")
+    needs = {SSH: "host", KUBERNETES: "image"}
+    node = FleetNode(**host_fields(told, what, path, tuple(FleetNode.__dataclass_fields__), needs))
     if node.template:
         file = path.parent / node.template
         try:
@@ -307,7 +275,7 @@ def _looked_at(node: FleetNode, fleet: Fleet, folder: Path, outcome: Outcome) ->
 def on_node(node: FleetNode, command: str, seconds: float, folder: Path, number: str) -> ToolResult:
     """What a command printed on a node; status 124 when it took longer, 255 when the node does not answer."""
     patience_s = seconds + PATIENCE_S + (JOB_S if node.executor == KUBERNETES else 0)
-    found = run_tool(node.argv(command, seconds, folder, number), folder, patience_s)
+    found = run_tool(node.bounded(command, seconds, folder, number), folder, patience_s)
     if node.executor != KUBERNETES:
         return found
     printed, mark, status = found.stdout.rpartition(f"{STATUS} ")
@@ -356,7 +324,7 @@ def _serve(
     folder, number, limit_s = how
     bound = {"PORT": str(fleet.port), SERVER_HOST: "0.0.0.0"}  # noqa: S104  nodes reach it under its address
     command = shlex.join(bound.get(word, word) for word in run.server)
-    process = beside.enter_context(background(server.argv(command, limit_s, folder, f"server-{number}"), folder))
+    process = beside.enter_context(background(server.bounded(command, limit_s, folder, f"server-{number}"), folder))
     sought = f":{fleet.port:04X} "
     deadline = time.monotonic() + LISTEN_S + (JOB_S if server.executor == KUBERNETES else 0)
     while time.monotonic() < deadline:
@@ -380,6 +348,6 @@ def planned(fleet: Fleet, rounds: Sequence[Sequence[FleetRun]]) -> list[dict[str
         if one.node.executor == KUBERNETES:
             row["job"] = one.node.job(f"workprof-{one.round}-{fleet.nodes.index(one.node)}", command, seconds)
         else:
-            row["argv"] = list(one.node.argv(command, seconds, Path(), ""))
+            row["argv"] = list(one.node.bounded(command, seconds, Path(), ""))
         rows.append(row | {"expected_seconds": one.run.expected_s})
     return rows
