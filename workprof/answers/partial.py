@@ -164,15 +164,39 @@ def source_columns(result: Early) -> tuple[Column, ...]:
     )
 
 
+FACETS = (
+    Column("facet", heading="Of a known workload", pinned=True),
+    Column("held_back", heading="Held back"),
+    Column("asked_runs", "n_runs", "Runs", unit="count"),
+    Column("told_share", lambda one: float(one.right[-1]), "Told", unit="share", help="By the recording most like it."),
+    Column(
+        "told_low",
+        "interval.low",
+        "Interval, told",
+        unit="share",
+        to=Column("told_high", "interval.high", unit="share"),
+        help="95 %, Wilson's, over runs.",
+    ),
+    Column("told_first_share", lambda one: float(one.right[0]), "At first", unit="share", help="At the first time."),
+    Column("nearest_means_share", lambda one: float(one.means[-1]), "Nearest means", unit="share"),
+    Column("usual_share", "usual", "Most frequent", unit="share", help="If the most frequent value were the answer."),
+    Column(
+        "not_learned_runs", "n_left_out", "Not asked", unit="count", help="Their value, or any other, was not learned."
+    ),
+)
+
+
 def early_answer(result: Early) -> Answer:
     """How soon runs are recognised, and by which counters."""
     rows: tuple[SourceFigures, ...] = result.sources
+    facets = [Table("facets", "Input and machine, by names with an @", FACETS, result.facets)] if result.facets else []
     few = [NO_LIMIT] if math.isnan(result.points[0].known_rejected) else []
     return Answer(
         early_sentence(result),
         tables=(
             Table("times", "By what is seen", EARLY_COLUMNS, result.points),
             Table("sources", "Recognised by the counters of one source alone", source_columns(result), rows),
+            *facets,
         ),
         notes=(ways_sentence(result.points[0]), early_note(result), *few, NOT_THE_PAPER, *result.notes),
         document={"n_runs": result.n_runs, "n_workloads": result.n_workloads, "seconds": result.seconds},

@@ -16,6 +16,7 @@ from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.stats import Interval, wilson
 from workprof.phases.detector import PhaseModel, fit_phase_model
+from workprof.phases.facets import FacetFigures, facet_figures, without_facets
 from workprof.phases.fingerprints import fingerprint, prints_of, stretches_of
 from workprof.phases.library import LibrarySettings
 from workprof.phases.partial import Every, Recogniser, fit_recogniser, times_of
@@ -87,31 +88,35 @@ class Early(Shown):
     n_workloads: int
     points: tuple[EarlyPoint, ...]
     sources: tuple[SourceFigures, ...]  # the best first
+    facets: tuple[FacetFigures, ...]  # of inputs and machines, where names tell them
     notes: tuple[str, ...]
     seconds: float
 
 
 def early(frames: Mapping[str, pd.DataFrame], settings: EarlySettings, progress: Progress = silent) -> Early:
-    """Recognition of the labelled runs of 'samples', each held back once.
+    """Recognition of the labelled runs of 'samples', each held back once; of what follows an '@' in names, apart.
 
-    Raises NotEnoughData when fewer than two workloads have two runs.
+    Raises NotEnoughData when fewer than two workloads have two runs, or none has three.
     """
     started = time.perf_counter()
     found = runs_of(frames["samples"], settings.library.counters)
-    runs = replace(found, runs=tuple(run for run in found.runs if run.workload))
+    named = replace(found, runs=tuple(run for run in found.runs if run.workload and np.isfinite(run.values).any()))
+    runs = without_facets(named)
     names, counts = np.unique(runs.workloads, return_counts=True)
-    if (counts > 1).sum() < 2:
-        raise NotEnoughData(f"{len(names)} workloads, {(counts > 1).sum()} of them with two runs; record two of two")
+    if (counts > 1).sum() < 2 or counts.max() < 3:  # two of one workload have to be left when a part is held back
+        raise NotEnoughData(
+            f"{len(names)} workloads, at most {counts.max(initial=0)} runs of one; record two of two, three of one"
+        )
     labels = np.searchsorted(names, np.array(runs.workloads)).astype(np.int64)
     times = times_of(runs.runs, runs.step_s, settings.every)
     folds = _folds(labels)
     groups = range(len(names)) if settings.excluded and len(names) > 2 else range(0)
-    steps, done = FOLDS * (1 + len(groups)), 0
+    steps, done = (int(folds.max()) + 1) * (1 + len(groups)), 0
     tally = _Tally(len(times))
     sources = sorted({_source(name) for name in runs.counters})
-    for fold in range(FOLDS):
+    for fold in np.unique(folds).tolist():
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        progress(done / steps, f"part {fold + 1} of {FOLDS} held back")
+        progress(done / steps, f"part {fold + 1} of {folds.max() + 1} held back")
         recogniser = _fitted(runs, train, times, settings)
         ways = _Others(recogniser, [runs.runs[i] for i in train])
         for run in (runs.runs[i] for i in test):
@@ -121,7 +126,7 @@ def early(frames: Mapping[str, pd.DataFrame], settings: EarlySettings, progress:
         for group in groups:
             out = test[labels[test] == group]
             if len(out):
-                progress(done / steps, f"part {fold + 1} of {FOLDS}, without {names[group]}")
+                progress(done / steps, f"part {fold + 1} of {folds.max() + 1}, without {names[group]}")
                 without = _fitted(runs, train[labels[train] != group], times, settings)
                 for run in (runs.runs[i] for i in out):
                     _ask_limit(tally, "unknown", without, _scores(without, run))
@@ -132,10 +137,11 @@ def early(frames: Mapping[str, pd.DataFrame], settings: EarlySettings, progress:
         n_workloads=len(names),
         points=tuple(tally.point(at, float(seconds)) for at, seconds in enumerate(times)),
         sources=_sources(tally, sources, runs.counters),
+        facets=facet_figures(named, times, settings.library, _folds),
         notes=(
             *runs.notes,
             *(
-                [f"{len(found.runs) - len(runs.runs)} runs without a workload are excluded"]
+                [f"{len(found.runs) - len(runs.runs)} runs without a workload, or any value, are excluded"]
                 * (len(found.runs) > len(runs.runs))
             ),
         ),

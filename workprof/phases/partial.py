@@ -104,7 +104,7 @@ def course(frames: Mapping[str, pd.DataFrame], settings: CourseSettings, progres
     unknown = runs.runs[find_run(runs, settings.unknown)]
     train = frames["train"] if "train" in frames else rows_without(samples, unknown.workload, unknown.run)
     known = runs_of(relabelled(train, settings.edits), runs.counters)
-    labelled = [run for run in known.runs if run.workload]
+    labelled = [run for run in known.runs if run.workload and np.isfinite(run.values).any()]
     times = times_of([unknown], known.step_s, settings.every)
     recogniser = fit_recogniser(labelled, runs.counters, known.step_s, times, settings.library, progress)
     points, probabilities = recogniser.course(unknown)
@@ -149,6 +149,8 @@ class Samples:
         """
         from workprof.phases.kernels import least_costs  # noqa: PLC0415  numba
 
+        if not among.any():
+            raise NotEnoughData("a run has no value of any counter that is compared; leave it out, or record it again")
         root = np.eye(int(among.sum())) if plain else whitener_of(self.covariance[np.ix_(among, among)])
         squares = squared_distances(part[:, among] @ root, np.concatenate(self.series)[:, among] @ root) / among.sum()
         logs = np.log(np.maximum(squares, NO_DISTANCE))
@@ -188,11 +190,13 @@ class Windows:
 def fit_samples(series: Sequence[Floats], labels: Ints) -> Samples:
     """What samples of labelled runs are compared by.
 
-    Raises NotEnoughData without two runs to learn from.
+    Raises NotEnoughData without two runs to learn from, or where they are all the same.
     """
     if len(series) < 2:
         raise NotEnoughData(f"{len(series)} labelled runs; a part of a run is compared with at least two")
     states, lengths = np.concatenate(series), [len(one) for one in series]
+    if not np.ptp(states, axis=0).any():
+        raise NotEnoughData(f"no counter changes in {len(series)} labelled runs; nothing tells them apart")
     seconds = np.ones(len(states), dtype=np.int64)
     return Samples(tuple(series), labels, about_means(states, np.repeat(labels, lengths), seconds))
 
@@ -215,11 +219,11 @@ class Recogniser:
     @property
     def windows(self) -> Windows:
         """The parts at each of the times."""
-        return Windows(np.maximum(1, (self.times / (self.step_s * self.step)).round()).astype(np.int64))
+        return windows_of(self.times, self.step_s * self.step)
 
     def series(self, run: Run) -> Floats:
         """(T, d) samples of a run as they are compared."""
-        return _series(run, self.normaliser, self.settings, self.step)
+        return series_of(run, self.normaliser, self.settings, self.step)
 
     def there(self, run: Run) -> Bools:
         """(d,) which counters a run has."""
@@ -279,7 +283,18 @@ class Recogniser:
         return tuple(str(names[at]) for at in np.argsort(-gain, kind="stable")[:TELLING] if gain[at] > 0)
 
 
-def _series(run: Run, normaliser: Normaliser, settings: LibrarySettings, step: int) -> Floats:
+def windows_of(times: Floats, step_s: float) -> Windows:
+    """The parts of runs up to each of (n_times,) seconds."""
+    return Windows(np.maximum(1, (times / step_s).round()).astype(np.int64))
+
+
+def step_of(runs: Sequence[Run]) -> int:
+    """Steps of the grid that a sample is the mean of, so that the longest run has `MOST_SAMPLES` at most."""
+    return max(1, math.ceil(max(run.values.shape[1] for run in runs) / MOST_SAMPLES))
+
+
+def series_of(run: Run, normaliser: Normaliser, settings: LibrarySettings, step: int) -> Floats:
+    """(T, d) samples of a run as they are compared."""
     values = np.nan_to_num(normalised(run, normaliser, settings.fingerprints).for_statistics)
     starts = np.arange(0, values.shape[1], step)
     result: Floats = (np.add.reduceat(values, starts, axis=1) / np.diff([*starts, values.shape[1]])).T
@@ -301,8 +316,8 @@ def fit_recogniser(
     workloads = tuple(sorted({run.workload for run in runs}))
     labels = np.array([workloads.index(run.workload) for run in runs], dtype=np.int64)
     normaliser = fit_normaliser(runs, counters, settings.fingerprints)
-    step = max(1, math.ceil(max(run.values.shape[1] for run in runs) / MOST_SAMPLES))
-    series = [_series(run, normaliser, settings, step) for run in runs]
+    step = step_of(runs)
+    series = [series_of(run, normaliser, settings, step) for run in runs]
     recogniser = Recogniser(
         normaliser=normaliser,
         settings=settings,
@@ -334,8 +349,8 @@ def fit_recogniser(
     for at in range(len(times)):
         found = []
         for place in range(PLACES):
-            step = silent if asked else progress
-            one = limits_of(labels, settings.seed, functools.partial(held_back, at, place), step)
+            told = silent if asked else progress
+            one = limits_of(labels, settings.seed, functools.partial(held_back, at, place), told)
             if one is None:
                 return recogniser
             found.append(one)

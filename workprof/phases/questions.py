@@ -199,6 +199,7 @@ EARLY = Question(
     EarlySettings,
     Early,
     "workprof.phases.early:early",
+    version=2,
     finds="how soon runs are recognised",
     page=PAGE,
     tab="Evaluation",
