@@ -290,7 +290,8 @@ def windows_of(times: Floats, step_s: float) -> Windows:
 
 def step_of(runs: Sequence[Run]) -> int:
     """Steps of the grid that a sample is the mean of, so that the longest run has `MOST_SAMPLES` at most."""
-    return max(1, math.ceil(max(run.values.shape[1] for run in runs) / MOST_SAMPLES))
+    longest: int = max(run.values.shape[1] for run in runs)
+    return max(1, math.ceil(longest / MOST_SAMPLES))
 
 
 def series_of(run: Run, normaliser: Normaliser, settings: LibrarySettings, step: int) -> Floats:
