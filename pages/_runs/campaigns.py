@@ -7,7 +7,7 @@ import streamlit as st
 from pages._frame.visit import Visit
 from pages._parts import figures, tables
 from pages._parts.controls import choice
-from workprof.answers.campaign import states_sentence
+from workprof.answers.campaign import states_answer, states_sentence
 from workprof.campaign.status import RUNS, enlisted, failures
 from workprof.charts.campaign import campaign_ways
 from workprof.core.records import digest
@@ -48,6 +48,8 @@ def _one(visit: Visit, folder: str) -> None:
     total = len(result.runs)
     st.progress(result.done / total, text=markdown_text(states_sentence(result), 300))
     figures.show(campaign_ways(result), key="runs_ways", sentence=False)
+    meaning = states_answer(result).table("states")
+    tables.saved(meaning, f"campaign-{result.campaign}-states", key="runs_states", alt="What each state means")
     reasons = failures(result.runs)
     for reason in reasons[:MOST_REASONS]:
         st.error(f"{markdown_text(reason, 300)}.", icon=":material/error:")

@@ -16,8 +16,10 @@ PLACES = {
     "RUNNING": (2.0, 1.0),
     "PROFILED": (3.0, 1.6),
     "SIZED": (4.0, 1.6),
-    "FAILED": (3.0, 0.4),
+    "FAILED": (3.0, 0.0),
 }
+BELOW = 0.1
+"""How far the words of a state stand under its mark."""
 ABOVE = {("RUNNING", "RUNNING"): 0.34, ("RUNNING", "DEPLOYED"): 0.58, ("DEPLOYED", "DEPLOYED"): 0.34}
 """Ways that no straight arrow shows: words above the state that they lead to or from."""
 
@@ -33,11 +35,11 @@ def campaign_ways(status: CampaignStatus) -> Chart:
     figure = figure_of(
         [
             shapes.points(across, up, colour=taken, size=18, text=[STATES[name] for name in names], hover="%{text}"),
-            shapes.texts(across, up, labels, textposition="bottom center"),
+            shapes.texts(across, [one - BELOW for one in up], labels, textposition="bottom center"),
         ],
         x=hidden | {"range": [-0.4, 4.4]},
-        y=hidden | {"range": [-0.2, 2.1]},
-        height=300,
+        y=hidden | {"range": [-0.6, 2.1]},
+        height=320,
         annotations=[mark for way in known for mark in _drawn(way)],
     )
     return Chart(
