@@ -168,16 +168,24 @@ FACETS = (
     Column("facet", heading="Of a known workload", pinned=True),
     Column("held_back", heading="Held back"),
     Column("asked_runs", "n_runs", "Runs", unit="count"),
-    Column("told_share", lambda one: float(one.right[-1]), "Told", unit="share", help="By the recording most like it."),
     Column(
-        "told_low",
-        "interval.low",
-        "Interval, told",
+        "recognised_share",
+        lambda one: float(one.right[-1]),
+        "Recognised",
         unit="share",
-        to=Column("told_high", "interval.high", unit="share"),
+        help="By the recording most like it.",
+    ),
+    Column(
+        "recognised_low",
+        "interval.low",
+        "Interval, recognised",
+        unit="share",
+        to=Column("recognised_high", "interval.high", unit="share"),
         help="95 %, Wilson's, over runs.",
     ),
-    Column("told_first_share", lambda one: float(one.right[0]), "At first", unit="share", help="At the first time."),
+    Column(
+        "recognised_first_share", lambda one: float(one.right[0]), "At first", unit="share", help="At the first time."
+    ),
     Column("nearest_means_share", lambda one: float(one.means[-1]), "Nearest means", unit="share"),
     Column("usual_share", "usual", "Most frequent", unit="share", help="If the most frequent value were the answer."),
     Column(
