@@ -1,9 +1,10 @@
 """Figures of nodes in docs/results.md: `python -m tests.docs.nodes [transfer|allocation|search]`.
 
-Those of docs/nodes.md: `history`, `steady`.
+Those of docs/nodes.md: `history`, `steady`, `metrics`.
 """
 
 import functools
+import json
 import sys
 import tempfile
 from pathlib import Path
@@ -14,11 +15,15 @@ import pandas as pd
 from tests.memory.traces import BUNDLED
 from tests.nodes.transfer_reports import MACHINES, lotaru_reports
 from workprof.core.settings import from_environment
+from workprof.formats.benchmarks import read_benchmarks
 from workprof.nodes.allocation import POLICIES, TAREMA, Cluster, makespan
+from workprof.nodes.detection import detect_degradation
+from workprof.nodes.detection_data import LOGISTIC, DetectSettings
 from workprof.nodes.history import HistorySettings, verdicts
 from workprof.nodes.runtime_factors import PUBLISHED_SCORES, published_task_benchmarks
 from workprof.nodes.search import WITH_SCORES, WITHOUT, SearchSettings
 from workprof.nodes.transfer import TransferSettings, transfer
+from workprof.synthetic.benchmarks import BenchmarkTraceSettings, write_benchmark_trace
 from workprof.workbench import Workbench
 
 SAMPLE = BUNDLED.parent
@@ -134,6 +139,48 @@ def steady_row(noise):
     return f"| {noise} | {asked:.2%} | {excluded:.2%} |"
 
 
+SERIES = {
+    **dict.fromkeys(("memory_used", "memory_swap"), ("memory",)),
+    "cpu_busy": ("cpu", "memory"),
+    **dict.fromkeys(("disk_read_util", "disk_write_util", "disk_io_util", "disk_write_bytes"), ("disk",)),
+    **dict.fromkeys(("network_in_bytes", "network_out_bytes"), ("network",)),
+    **dict.fromkeys(("disk_read_bytes", "filesystem_util", "network_in_errors", "network_out_errors"), ()),
+}
+"""Perona's 13 series of a node -> benchmarks that load them, and whose stress they show."""
+
+
+def changes_of(line, seen, background, rng):
+    """39 changes of a node's series from before a run into it: 10th, 50th, 90th percentile; stress shows by 35 %."""
+    found = {}
+    for name, aspects in SERIES.items():
+        background[name] = max(0.0, 0.8 * background[name] + 0.15 * rng.standard_normal())
+        own = line["benchmark"].split("-")[0] in aspects
+        during = (1 + 3 * own) * (1 + 0.35 * own * (seen and bool(line["stressed"])))
+        for place, away in ((10, -1.28), (50, 0.0), (90, 1.28)):
+            noise = np.exp(0.15 * away + 0.12 * rng.standard_normal(2))
+            level = (1 + background[name]) * np.array([1.0, during]) * noise
+            found[f"{name}_p{place}_change"] = float(level[1] / level[0])
+    return found
+
+
+def metrics_row(seed):
+    """The row of faint stress, half of it seen in the node's metrics: F1 and PR-AUC without them and with them."""
+    rng, figures = np.random.default_rng(seed + 99), []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "runs.jsonl"
+        write_benchmark_trace(path, BenchmarkTraceSettings(seed=seed, repeat=20, intensity=(0.05, 0.25)))
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        loads = {line["node"]: dict.fromkeys(SERIES, 0.0) for line in lines}
+        more = [changes_of(line, rng.random() < 0.5, loads[line["node"]], rng) for line in lines]
+        for added in ([{}] * len(lines), more):
+            both = [line | {"host": line["host"] | one} for line, one in zip(lines, added, strict=True)]
+            path.write_text("".join(json.dumps(line) + "\n" for line in both))
+            settings = DetectSettings(detector=LOGISTIC, epochs=2)
+            found = detect_degradation({"runs": read_benchmarks(path).frame}, settings).detectors[LOGISTIC]
+            figures += [three(found.f1_anomalous), three(found.pr_auc)]
+    return f"| {seed} | {figures[0]} | {figures[2]} | {figures[1]} | {figures[3]} |"
+
+
 SEARCHES = tuple((optimizer, weigh) for optimizer in OPTIMIZERS for weigh in WEIGHTS)
 TRANSFERS = tuple((history, pair) for history in (True, False) for pair in (None, ("n2", "c2"), ("n2", "n1")))
 PARTS = {
@@ -142,6 +189,7 @@ PARTS = {
     "search": (search_row, SEARCHES),
     "history": (history_row, tuple((one,) for one in DROPS)),
     "steady": (steady_row, tuple((one,) for one in NOISES)),
+    "metrics": (metrics_row, ((0,), (1,), (2,))),
 }
 
 if __name__ == "__main__":

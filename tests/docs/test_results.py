@@ -146,7 +146,7 @@ def test_what_an_allocation_gains():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["history", "steady"])
+@pytest.mark.parametrize("part", ["history", "steady", pytest.param("metrics", marks=pytest.mark.soak)])
 def test_how_soon_a_degraded_node_is_found_and_a_steady_one_suspected(part):
     printed, rows = nodes.PARTS[part]
     lines = (DOCS / "nodes.md").read_text(encoding="utf-8").splitlines()
