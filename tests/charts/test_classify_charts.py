@@ -369,6 +369,12 @@ def test_reasons_are_odds():
     assert odds_times(math.log(11)) == "× 11" and odds_times(-math.log(2.4)) == "÷ 2.4"
 
 
+def roomy(**judged):
+    return SimpleNamespace(
+        reason=ROOM, largest=18.0, smallest=2.0, request=32.0, n_runs=12, n_killed=0, n_above=0, **judged
+    )
+
+
 @pytest.mark.parametrize(
     ("request_gb", "words"),
     [
@@ -378,8 +384,14 @@ def test_reasons_are_odds():
     ],
 )
 def test_what_to_request_is_the_row_of_the_plan(request_gb, words):
-    row = SimpleNamespace(reason=ROOM, largest=18.0, smallest=2.0, request=32.0, n_runs=12, n_killed=0, n_above=0)
+    row = roomy(n_judged=6, saved=1.0)
     assert request_sentence(Found(row, 20.0, ""), request_gb) == words
+
+
+@pytest.mark.parametrize(("n_judged", "why"), [(0, "no later run yet"), (6, "not yet lowered for its later runs")])
+def test_a_row_that_saved_nothing_says_why(n_judged, why):
+    row = roomy(n_judged=n_judged, saved=0.0)
+    assert request_sentence(Found(row, 20.0, ""), None) == f"Request 20 GB: largest of 12 runs used 18 of 32 GB; {why}."
 
 
 def test_what_to_request_without_a_row_says_why():

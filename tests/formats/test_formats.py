@@ -73,7 +73,7 @@ def test_synonyms_belong_to_one_field_each():
     for field, names in generic.SYNONYMS.items():
         assert field in FIELDS
         for name in names:
-            assert seen.setdefault(name, field) == field or name in generic.BY_VALUES
+            assert seen.setdefault(name, field) == field or name in generic.OF_TWO
 
 
 @needs_shared_data

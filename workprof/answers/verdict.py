@@ -84,7 +84,7 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
     full = f"largest of {runs} used {used}" if enforced else f"requests are not enforced, runs used up to {used}"
     killed = f"{row.n_killed:,} of {runs} {'timed out' if resource == TIME else 'were killed for memory'}"
     return {
-        ROOM: f"largest of {runs} used {used}",
+        ROOM: f"largest of {runs} used {used}{_not_judged(row)}",
         FEW: f"kept: {runs} so far",
         FULL: f"kept: {full}",
         VARIES: f"kept: use varies {number(row.largest / row.smallest) if row.smallest > 0 else 'many'}-fold",
@@ -94,6 +94,13 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
         KILLED: f"raise: {killed}",
         ABOVE: f"raise: {row.n_above:,} of {runs} used more than their request",
     }[row.reason]
+
+
+def _not_judged(row: VerdictRow) -> str:
+    """Why a row that is lowered saves nothing by the later runs."""
+    if not row.n_judged:
+        return "; no later run yet"
+    return "" if row.saved else "; not yet lowered for its later runs"
 
 
 MEMORY_ROWS: tuple[Column, ...] = (

@@ -87,8 +87,8 @@ NUMBERED = re.compile(
 )
 """Names of columns that tell runs apart: beside one, a job's name says what runs."""
 
-BY_VALUES = ("cpu", "gpu", "nodes")
-"""Names of two fields: the values tell which."""
+OF_TWO = ("cpu", "gpu", "nodes", "account")
+"""Names of two fields: the values tell which, and of an account whether another column is the user."""
 
 WORDS: dict[str, str] = {
     alias: word
