@@ -24,7 +24,7 @@ def test_a_sheet_loads_and_says_what_it_took_for_what(workprof, tmp_path):
     loaded = workprof("ingest", tmp_path / "sheet.csv", "--json").json
     assert loaded["already_loaded"]
     assert loaded["mapping"] == {
-        "job_name": {"from": "Job"},
+        "task_name": {"from": "Job"},
         "user": {"from": "Owner"},
         "duration_s": {"from": "Runtime (hours)", "unit": "h"},
         "requested_memory_bytes": {"from": "RAM (GB)", "unit": "GB"},

@@ -374,5 +374,5 @@ def test_the_tables_of_the_thesis_stand_behind_a_fold(page, house):
 
 def test_limits_have_four_digits_and_a_missing_value_is_a_dash(page):
     (editor,) = (one for one in page("Bins").dataframe if "edge_gb" in one.proto.columns)
-    assert json.loads(editor.proto.columns)["edge_gb"]["type_config"]["format"] == "%.6g"
+    assert json.loads(editor.proto.columns)["edge_gb"]["type_config"]["format"] == "%.4g"
     assert editor.proto.placeholder == "–"

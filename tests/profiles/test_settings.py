@@ -38,7 +38,7 @@ def test_resolving_leaves_nothing_open_and_repeats():
 
 
 def test_too_few_rows_say_how_many():
-    with pytest.raises(NotEnoughData, match="more than 600 are needed"):
+    with pytest.raises(NotEnoughData, match="More than 600 would do"):
         resolve(ProfileSettings(min_cluster_size=300), 600)
     with pytest.raises(NotEnoughData):
         resolve(ProfileSettings(), 0)
