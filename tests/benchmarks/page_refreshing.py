@@ -2,7 +2,8 @@
 
 Nineteen visitors speak Streamlit's web socket and open a page every THINK_S seconds; the twentieth clicks through the
 menu in a real Chromium, as in `page_browser`, and is measured. A process of its own adds rows to the source's file and
-refreshes it, without a pause. In turn with the same clicks by one visitor alone, while nothing is refreshed.
+refreshes it, without a pause; with BENCH_BESIDE=fit it finds profiles of the rows instead, as a job of the server does.
+In turn with the same clicks by one visitor alone, while nothing else runs.
 """
 
 import asyncio
@@ -44,6 +45,19 @@ with Workbench(Settings(home=home, data=home.parent)) as bench:
         bench.refresh("grown")
         print(time.perf_counter() - started, flush=True)
 """
+FITTING = """
+import os, pathlib, sys, time
+from workprof import ProfileSettings, Settings, Workbench
+from workprof.steps import NICENESS
+os.nice(NICENESS)  # as a job of the server
+home, _ = map(pathlib.Path, sys.argv[1:])
+with Workbench(Settings(home=home, data=home.parent)) as bench:
+    for at in range(20, 10_000):
+        started = time.perf_counter()
+        bench.profiles("grown", ProfileSettings(features=("peak_memory_bytes", "duration_s"), min_cluster_size=at))
+        print(time.perf_counter() - started, flush=True)
+"""
+BESIDE = {"refresh": REFRESHING, "fit": FITTING}
 
 
 def add_rows(file: Path, seed: int, rows: int) -> None:
@@ -108,7 +122,8 @@ def run() -> Measured:
         browser, answered = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS), []
         with dashboard(home) as server:
             alone = clicks(browser, server.port)
-            command = [sys.executable, "-c", REFRESHING, str(home), str(file)]
+            beside = os.environ.get("BENCH_BESIDE", "refresh")
+            command = [sys.executable, "-c", BESIDE[beside], str(home), str(file)]
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as refreshing:
                 with others(server.port, answered):
                     crowded = clicks(browser, server.port)
@@ -120,7 +135,7 @@ def run() -> Measured:
         f"{len(crowded)} page changes: median {quantile(crowded, 0.5):.2f} s, p95 {p95:.2f} s, most "
         f"{max(crowded):.2f} s; "
         f"{len(answered)} answers to the other {VISITORS - 1}: median {quantile(answered, 0.5):.2f} s, p95 "
-        f"{quantile(answered, 0.95):.2f} s; {len(took)} refreshes of {ROWS:,} rows and more, median "
+        f"{quantile(answered, 0.95):.2f} s; {len(took)} times a {beside} of {ROWS:,} rows and more, median "
         f"{np.median(took or [0]):.1f} s; "
         f"alone: median {quantile(alone, 0.5):.2f} s"
     )
