@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.core.errors import Cancelled, NotEnoughData
+from workprof.core.errors import Cancelled, NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.phases.changepoints import ChangePoints, ChangePointSettings, change_points, noise_sd
 
@@ -21,6 +21,15 @@ def levels(*pairs, sd=0.0, seed=0):
 
 def changes(y, **chosen):
     return change_points(y, ChangePointSettings(**chosen)).boundaries_of(0).tolist()
+
+
+@pytest.mark.parametrize("prior", ["alpha0", "beta0", "kappa0", "mu0"])
+@pytest.mark.parametrize("value", [1e-300, 1e12])
+def test_extreme_priors_have_an_answer_and_absurd_ones_are_refused(prior, value):
+    found = change_points(levels((0, 20), (5, 20), sd=0.1), ChangePointSettings(**{prior: value}))
+    assert np.isfinite(found.log_evidence[0])
+    with pytest.raises(SettingsError, match="1e"):
+        ChangePointSettings(**{prior: 1e308})
 
 
 @pytest.mark.parametrize("n_samples", [0, 1, 2, 3])

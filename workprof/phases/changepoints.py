@@ -44,6 +44,10 @@ METHOD_WORDS = {
 }
 
 
+MOST_PRIOR = 1e12
+"""A prior beyond is one by mistake: its gamma function is no number any more."""
+
+
 @settings
 class ChangePointSettings:
     """A search for change points. None = the mode's own value."""
@@ -125,13 +129,17 @@ class ChangePointSettings:
             empty="by the rule and the run's length",
         ),
     ] = None
-    mu0: Annotated[float | None, Setting("Prior mean of a phase.", label="Prior mean", empty="the median")] = None
+    mu0: Annotated[
+        float | None,
+        Setting("Prior mean of a phase.", least=-MOST_PRIOR, most=MOST_PRIOR, label="Prior mean", empty="the median"),
+    ] = None
     kappa0: Annotated[
         float | None,
         Setting(
             "Weight of the prior mean; without one by how far the counter strays from it (as published: 1).",
             unit="samples",
             above=0,
+            most=MOST_PRIOR,
             label="Weight of the prior mean",
             empty="by the counter",
         ),
@@ -139,7 +147,11 @@ class ChangePointSettings:
     alpha0: Annotated[
         float | None,
         Setting(
-            "Shape of the prior of a phase's variance.", above=0, label="Shape of the prior", empty="4, as published 1"
+            "Shape of the prior of a phase's variance.",
+            above=0,
+            most=MOST_PRIOR,
+            label="Shape of the prior",
+            empty="4, as published 1",
         ),
     ] = None
     beta0: Annotated[
@@ -147,6 +159,7 @@ class ChangePointSettings:
         Setting(
             "Scale of the prior of a phase's variance.",
             above=0,
+            most=MOST_PRIOR,
             label="Scale of the prior",
             empty="by the noise, as published 0.1",
         ),
