@@ -253,10 +253,10 @@ GOOD_ERROR = 0.05
 
 def splits_note(result: ClassifierEvaluation) -> str:
     """What is tested under each split, and which could not be made."""
-    tested = "; ".join(f"{SPLIT_NAMES[name]}: {SPLIT_WORDS[name]}" for name in result.splits)
+    tested = " ".join(f"Split {SPLIT_NAMES[name]}: tested on {SPLIT_WORDS[name]}." for name in result.splits)
     missing = "".join(f" No split {SPLIT_NAMES[name]}: {reason}." for name, reason in result.not_made.items())
     counted_as = "" if result.settings.mode == "faithful" else " 'No profile' is right only for runs that have none."
-    return f"Test runs, {tested}.{counted_as}{missing}"
+    return f"{tested}{counted_as}{missing}"
 
 
 def tested_words(scores: SplitScores) -> str:
