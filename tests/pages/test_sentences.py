@@ -1,9 +1,12 @@
 """No sentence of a shell's answer has more words than a reader takes in at once; pages: `test_nothing_empty`."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from tests.golden.answers import KEPT
 from tests.sentences import long_ones, n_words, sentences
+from workprof.answers.classifier import SPLIT_WORDS, splits_note
 
 
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*.txt")), ids=lambda path: path.stem)
@@ -21,3 +24,8 @@ def test_words_are_counted_as_a_reader_does():
         "more words.",
     ]
     assert long_ones(["word " * 25 + ".", "word " * 26 + "."]) == [("word " * 26 + ".")]
+
+
+def test_every_split_of_a_test_is_a_sentence():
+    note = splits_note(SimpleNamespace(splits=SPLIT_WORDS, not_made={}, settings=SimpleNamespace(mode="corrected")))
+    assert len(sentences(note)) == len(SPLIT_WORDS) + 1 and long_ones([note]) == []
