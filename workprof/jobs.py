@@ -35,9 +35,9 @@ from workprof.store.home import is_full, make_folder, no_room, open_private_byte
 LOG = logging.getLogger(__name__)
 CLOSE_S = 5.0
 SLOTS = 2
+"""Children at the same time; more wait their turn."""
 WATCHED_S = 3.0
 """So long after it was last looked at, a job counts as one that somebody waits for: a page looks every second."""
-"""Children at the same time; more wait their turn."""
 
 Frames = Mapping[str, pd.DataFrame]
 
@@ -77,7 +77,7 @@ class _Job:
         return replace(self.view, elapsed_s=time.monotonic() - self._begun) if self.view.active else self.view
 
     def awaited(self) -> bool:
-        """Whether somebody waits for it: asked for it, or sees a page that shows how it stands."""
+        """Whether it was asked for, or a page looks at it."""
         return self.ahead_s is None or time.monotonic() - self.looked < WATCHED_S
 
     def change(self, state: str, fraction: float | None, message: str) -> None:
