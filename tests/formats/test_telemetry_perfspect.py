@@ -168,3 +168,102 @@ def test_json_without_tables_is_refused(tmp_path):
         imported(tmp_path, "t.json", '{"a": [1, 2], "b": {"c": 1}}', "perfspect")
     with pytest.raises(TraceError, match="the first column is 'a'"):
         imported(tmp_path, "t.csv", "a,b\n1,2\n", "perfspect")
+
+
+def wide(names, frames, context=()):
+    """A file of --format wide: the time, 7 and 15 wide fields of a process, then columns as wide as their names."""
+    cells = [f"{'Timestamp':<10}   ", *(f"{name:<{width}}   " for name, width, _ in context)]
+    lines = ["".join([*cells, *(f"{name:<6}   " for name in names)])]
+    for at, values in frames:
+        cells = [f"{at:<10}   ", *(f"{value:<{width}}   " for _, width, value in context)]
+        numbers = (f"{value:.2f}".replace("nan", "NaN").replace("inf", "+Inf") for value in values)
+        cells += [f"{text:<{max(len(name), 6)}}   " for name, text in zip(names, numbers, strict=True)]
+        lines.append("".join(cells))
+    return "\n".join(lines) + "\n"
+
+
+NAMES = ("CPU operating frequency (in GHz)", "CPI", "ITLB MPI")
+FRAMES = (
+    (1764174327, (3.651, 1.5, 4.1e-5)),
+    (1764174329, (3.648, np.nan, 3e-5)),
+    (1764174331, (123456789.5, np.inf, 0.0)),
+)
+
+
+def test_wide_columns_say_what_two_decimals_lose(tmp_path):
+    process = (("PID", 7, "12345678"), ("Command", 15, "redis server"))
+    text = wide(NAMES, FRAMES, process) + "1764174333   torn\n" + wide(NAMES, [(1764174401, (1, 2, 3))], process)
+    found = imported(tmp_path, "m_metrics_wide.txt", text)
+    assert found.frame["run"].tolist() == ["m_metrics_wide"] * 3 + ["m_metrics_wide-2"]
+    assert found.frame["t"].tolist() == [2, 4, 6, 0]
+    assert list(found.frame.columns[4:]) == list(NAMES)
+    assert found.frame[NAMES[0]].tolist() == [3.65, 3.65, 123456789.5, 1]
+    assert found.frame["CPI"].isna().tolist() == [False, True, True, False]
+    assert [(one.line, one.reason) for one in found.rejected] == [(5, "2 fields under 6 names")]
+    assert "rounded" not in checks(found)
+    alone = imported(tmp_path, "m_metrics_wide.txt", wide(NAMES, FRAMES))
+    assert (checks(alone)["rounded"], checks(alone)["infinite"]) == (1, 1)
+
+
+def blocks(frames, of=(), sockets=None):
+    """A file of --format txt: a block a moment, names 70 wide and values right-aligned in 15."""
+    rule = "-" * 86
+    lines = []
+    for at, metrics in frames:
+        lines += [rule, f"- Metrics captured at {at} +0000 UTC", *(f"- {key}: {value}" for key, value in of), rule]
+        heads = ["value"] if sockets is None else [f"skt {one} val" for one in sockets]
+        lines += [f"{'metric':<70} " + "".join(f"{head:>15}" for head in heads)]
+        lines += [f"{'-' * 24:<70} " + "".join(f"{'-' * 10:>15}" for _ in heads)]
+        lines += [f"{name:<70} " + "".join(f"{one:>15}" for one in values) for name, values in metrics]
+    return "\n".join(lines) + "\n"
+
+
+def test_blocks_of_plain_text(tmp_path):
+    long = "a metric whose name is longer than the seventy characters of its column, in all"
+    text = blocks(
+        [
+            ("2025-11-26 16:25:27.123456789", [("CPI", ["1.5"]), (long, ["4.1e-05"])]),
+            ("2025-11-26 16:25:29.123456789", [("CPI", ["NaN"]), (long, ["+Inf"])]),
+        ],
+        [("PID", "17"), ("CMD", "redis-server")],
+    )
+    found = imported(tmp_path, "m_metrics.txt", text + "torn\n")
+    assert found.frame["t"].tolist() == [2, 4]
+    assert found.frame[long].tolist()[0] == 4.1e-05
+    assert found.frame[["CPI", long]].iloc[1].isna().all()
+    assert [one.text for one in found.rejected] == ["torn"]
+    assert checks(found)["infinite"] == 1
+
+
+def test_blocks_of_sockets_are_averaged(tmp_path):
+    at = [(f"2025-11-26 16:25:{second}", [("CPI", ["1", "3"]), ("IPC", ["2", "NaN"])]) for second in (27, 28)]
+    found = imported(tmp_path, "m_metrics.txt", blocks(at, sockets=(0, 1)))
+    assert found.frame["t"].tolist() == [1, 2]
+    assert found.frame[["CPI", "IPC"]].to_numpy().tolist() == [[2, 2], [2, 2]]
+    assert checks(found)["averaged"] == 4
+
+
+def test_blocks_of_two_processes_are_refused(tmp_path):
+    text = "".join(blocks([("2025-11-26 16:25:27", [("CPI", ["1"])])], [("PID", pid)]) for pid in ("1", "2"))
+    with pytest.raises(TraceError, match="holds 2 processes"):
+        imported(tmp_path, "m_metrics.txt", text)
+
+
+def test_tables_of_power_units_and_of_gaudi_devices(tmp_path):
+    tables = {
+        "PDU Telemetry": [{"Timestamp": f"18:32:{at}", "ActivePower(W)": f"{at}.5"} for at in (38, 40)],
+        "Gaudi Telemetry": [
+            {"timestamp": f"18:32:{at}", "name": "HL-225", "temperature.aip": "40", "module_id": module,
+             "utilization.aip": used, "memory.used": "672", "power.draw": "90"}
+            for at in (38, 40) for module, used in (("0", "10"), ("1", "30"))
+        ],
+    }  # fmt: skip
+    found = imported(tmp_path, "t.json", json.dumps(tables))
+    assert found.frame["PDU.ActivePower(W)"].tolist() == [38.5, 40.5]
+    assert found.frame["Gaudi.utilization.aip"].tolist() == [20, 20]
+    assert found.frame["Gaudi.temperature.aip"].tolist() == [40, 40]
+    assert found.frame[["Gaudi.memory.used", "Gaudi.power.draw"]].to_numpy().tolist() == [[1344, 180]] * 2
+    assert list(found.frame.columns[4:]) == [
+        "PDU.ActivePower(W)", "Gaudi.temperature.aip", "Gaudi.utilization.aip", "Gaudi.memory.used",
+        "Gaudi.power.draw",
+    ]  # fmt: skip

@@ -304,7 +304,7 @@ MEASURED = {
     "telemetry": "Counters by the second: CSV with workload, run, t, as `workprof record` writes them",
     "configurations": "Measured configurations: CSV with machine, count, runtime, and cost or price_per_h",
     "scout": "Measured configurations: Scout's folders, a report.json and sar_node1.csv, ... for each run",
-    "perfspect": "PerfSpect metrics and telemetry",
+    "perfspect": "PerfSpect metrics (CSV, JSON, wide or plain text) and telemetry tables (JSON)",
     "perf-stat": "perf stat -I MILLISECONDS, with -x, or -j",
     "sadf": "sadf -d of sysstat",
     "prometheus": "Prometheus range query, JSON",

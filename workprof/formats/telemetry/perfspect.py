@@ -1,9 +1,14 @@
-"""PerfSpect: metrics of both generations as CSV and as JSON lines, and its telemetry tables as JSON."""
+"""PerfSpect: metrics of both generations as CSV, JSON lines, wide and plain text, and its telemetry tables as JSON.
+
+Layouts: `printMetricsCSV`, `printMetricsJSON`, `printMetricsWide`, `printMetricsTxt` and the tables of `telemetry` in
+PerfSpect 3 (intel/PerfSpect, cmd/metrics/print.go, cmd/telemetry/telemetry_tables.go). `metrics trim` writes summaries.
+"""
 
 import io
 import json
 import re
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +20,22 @@ from workprof.core.errors import TraceError
 from workprof.formats.declare import Unreadable
 from workprof.formats.repeated_keys import DOCUMENTS, RepeatedKeys
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
-from workprof.formats.telemetry.text_table import EXCERPT_CHARACTERS, header_of, numbers, read_table
+from workprof.formats.telemetry.text_table import EXCERPT_CHARACTERS, TextTable, header_of, numbers, read_table
 from workprof.formats.telemetry.times import of_day, past_midnight, seconds_of, since_start, usual_step
 from workprof.store.lines import refuse_unread
 from workprof.store.reports import Check
+from workprof.store.text_shape import unique_names
 
-TIME = "Time"
-ITEMS = ("CPU", "CORE", "SOCK", "NODE", "Core", "Package", "Die", "IFACE", "Device", "DEV", "Interface", "FILESYSTEM")
+TIMES = ("Time", "Timestamp", "timestamp")
+"""The first field of a record: Time, but for power units and Gaudi devices, whose tools name it themselves."""
+
+ITEMS = (
+    "CPU", "CORE", "SOCK", "NODE", "Core", "Package", "Die", "IFACE", "Device", "DEV", "Interface", "FILESYSTEM",
+    "module_id",
+)  # fmt: skip
 """Fields that say of what a record is."""
 
-AVERAGED = re.compile(r"%|MHz|Freq|await|sz\b|Temp|Watt|°|C\d", re.IGNORECASE)
+AVERAGED = re.compile(r"%|util|MHz|Freq|await|sz\b|Temp|Watt|°|C\d", re.IGNORECASE)
 """Fields of which the mean over processors or devices is taken; the others are added up."""
 
 NEAR_STEPS = 0.75
@@ -41,12 +52,13 @@ def read_tables(whole: Any, origin: str) -> Samples:
         for name, records in whole.items():
             rows = [one for one in records if isinstance(one, dict)] if isinstance(records, list) else []
             strange += len(records) - len(rows) if rows else 0
-            if rows and all(TIME in row for row in rows):
-                tables[str(name).removesuffix(" Telemetry")] = _table(rows, origin)
+            time = next((one for one in TIMES if rows and all(one in row for row in rows)), None)
+            if time is not None:
+                tables[str(name).removesuffix(" Telemetry")] = _table(rows, time, origin)
     series = {name: table for name, table in tables.items() if len(table) > 0}
     if not series:
         raise TraceError(
-            f"{origin}: there are no tables of records with a {TIME}; run perfspect telemetry --format json"
+            f"{origin}: there are no tables of records with a {TIMES[0]}; run perfspect telemetry --format json"
         )
     clock = max(series.values(), key=len).index.to_numpy(dtype=np.float64)
     frame = pd.concat([_on(clock, table).add_prefix(f"{name}.") for name, table in series.items()], axis=1)
@@ -59,10 +71,10 @@ def read_tables(whole: Any, origin: str) -> Samples:
     return Samples(labelled(frame.reset_index(drop=True), since_start(clock), stem), (), 0, checks)
 
 
-def _table(rows: list[dict[str, Any]], origin: str) -> pd.DataFrame:
+def _table(rows: list[dict[str, Any]], time: str, origin: str) -> pd.DataFrame:
     """One table by time; several records of a time are averaged or added up."""
-    names = [name for name in dict.fromkeys(key for row in rows for key in row) if name not in (TIME, *ITEMS)]
-    times = past_midnight(of_day([str(row[TIME]) for row in rows], origin))
+    names = [name for name in dict.fromkeys(key for row in rows for key in row) if name not in (time, *ITEMS)]
+    times = past_midnight(of_day([str(row[time]) for row in rows], origin))
     texts = pd.DataFrame([{name: row.get(name) for name in names} for row in rows], columns=names)
     values = texts.apply(pd.to_numeric, errors="coerce").astype(np.float64).dropna(axis=1, how="all")
     grouped = values.groupby(times)
@@ -79,6 +91,16 @@ CONTEXT = ("TS", "SKT", "CPU", "PID", "CMD", "CID")
 """Columns before the metrics; told by name, since the generations differ in which they have."""
 
 SUMMARIES = ("metric,mean,min,max,stddev", "metrics,avg,p95,min,max")
+WIDE = re.compile(r"Timestamp {4,}\S")
+WIDE_GAP = re.compile(r" {3,}")
+"""Cells are padded to their column, and three spaces follow."""
+
+WIDE_CONTEXT = {"Timestamp": "TS", "Command": "CMD"}
+CAPTURED = re.compile(r"- Metrics captured at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? \+0000 UTC$")
+BLOCK_CONTEXT = re.compile(r"- (PID|CMD|CID|CPU|Socket): (.*)$")
+BLOCK_HEADER = re.compile(r"metric +(value|skt .* val)$")
+SOCKET_OF = re.compile(r"skt (\S*) val")
+RULE = re.compile(r"-{10,}[ -]*$")
 JSON_CONTEXT = {"Timestamp": "TS", "Socket": "SKT", "CPU": "CPU", "Cgroup": "CID", "PID": "PID", "Cmd": "CMD"}
 NOT_A_NUMBER = -1.0
 """What the JSON lines hold for NaN and infinite."""
@@ -109,7 +131,9 @@ def read_perfspect(path: Path, origin: str) -> Samples:
         )
     if first.startswith(("{", "[")):
         return _of_json(path, origin)
-    return _samples(_of_csv(path, origin), origin)
+    if WIDE.match(first):
+        return _samples(_of_wide(path, origin), origin)
+    return _samples(_of_blocks(path, origin) if RULE.match(first) else _of_csv(path, origin), origin)
 
 
 def _of_json(path: Path, origin: str) -> Samples:
@@ -131,8 +155,13 @@ def _of_csv(path: Path, origin: str) -> Metrics:
     names = header_of(path, origin, ",")
     if names[0] not in ("TS", "time"):
         raise TraceError(f"{origin}: the first column is {names[0]!r}; a file of PerfSpect starts with TS or time")
-    table = read_table(path, origin)
-    again = (table.cells[names[0]] == names[0]).to_numpy(dtype=bool)  # a second recording was appended to the file
+    return _of_table(read_table(path, origin), names[0], origin)
+
+
+def _of_table(table: TextTable, header: str, origin: str) -> Metrics:
+    """The rows of a table whose first column holds times, or `header` where a second recording was appended."""
+    names = tuple(str(name) for name in table.cells)
+    again = (table.cells[names[0]] == header).to_numpy(dtype=bool)
     measured = replace(table, cells=table.cells[~again], lines=table.lines[~again])
     context = tuple(name for name in names if name in CONTEXT or name == names[0])
     read = numbers(measured, tuple(name for name in names if name not in context), origin)
@@ -140,6 +169,71 @@ def _of_csv(path: Path, origin: str) -> Metrics:
     rows["restarts"] = np.cumsum(again)[~again][~read.bad]
     rejected = (*table.rejected, *read.rejected)
     return Metrics(rows, read.frame[~read.bad], rejected, read.infinite)
+
+
+def _of_wide(path: Path, origin: str) -> Metrics:
+    """The padded columns of --format wide: numbers have two decimals, so that small ones are 0."""
+    lines = _lines(path, origin)
+    header = WIDE_GAP.split(lines[0][1])
+    fields = [(number, line, WIDE_GAP.split(line)) for number, line in lines[1:]]
+    good = [(number, cells) for number, _, cells in fields if len(cells) == len(header)]
+    rejected = tuple(
+        Unreadable(number, "", line[:EXCERPT_CHARACTERS], f"{len(cells)} fields under {len(header)} names")
+        for number, line, cells in fields
+        if len(cells) != len(header)
+    )
+    names = unique_names(tuple(WIDE_CONTEXT.get(name, name) for name in header))
+    frame = pd.DataFrame([cells for _, cells in good], columns=list(names), dtype="str")
+    table = TextTable(frame, np.array([number for number, _ in good], dtype=np.int64), rejected)
+    result = _of_table(table, header[0], origin)
+    zero = int((result.metrics.fillna(0) == 0).all().sum())
+    text = f"{zero:,} metrics are 0 at two decimals throughout; the file *_metrics.csv beside it has eight digits"
+    return replace(result, checks=(Check("rounded", "warning", zero, text),) if zero and len(result.metrics) else ())
+
+
+def _of_blocks(path: Path, origin: str) -> Metrics:
+    """The blocks of --format txt: a moment, of what it is, and a line a metric with a value for each socket."""
+    rows: list[dict[str, str]] = []
+    values: list[dict[str, float]] = []
+    rejected: list[Unreadable] = []
+    of: dict[str, str] = {}
+    at, block = "", 0  # the moment, and how many values a line has
+    for number, line in _lines(path, origin):
+        captured, context, header = CAPTURED.match(line), BLOCK_CONTEXT.match(line), BLOCK_HEADER.match(line)
+        if captured:
+            of, block = {}, 0
+            at = f"{datetime.fromisoformat(captured[1] + '+00:00').timestamp():.0f}"
+        elif context and at:
+            of["SKT" if context[1] == "Socket" else context[1]] = context[2].strip()
+        elif header and at:
+            sockets = SOCKET_OF.findall(line)
+            block = max(len(sockets), 1)
+            rows += [{"TS": at, **of, **({"SKT": one} if one else {})} for one in sockets or [""]]
+            values += [{} for _ in range(block)]
+        elif RULE.match(line):
+            continue
+        else:
+            cells = line.rsplit(None, block) if block else []
+            try:
+                read = [float(cell) for cell in cells[1:]]
+                for frame, value in zip(values[len(values) - block :], read, strict=True):
+                    frame[cells[0].strip()] = value
+            except (ValueError, IndexError):
+                rejected.append(Unreadable(number, "", line[:EXCERPT_CHARACTERS], "no metric with its values"))
+    if not rows:
+        raise TraceError(f"{origin}: no block says when its metrics were captured; give what perfspect metrics wrote")
+    metrics = pd.DataFrame(values, dtype=np.float64)
+    infinite = metrics.abs() == np.inf
+    told = pd.DataFrame(rows, columns=list(JSON_CONTEXT.values()), dtype="str").assign(restarts=0)
+    return Metrics(told, metrics.mask(infinite), tuple(rejected), int(infinite.to_numpy().sum()))
+
+
+def _lines(path: Path, origin: str) -> list[tuple[int, str]]:
+    """The lines that hold something, with their numbers."""
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    result = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    refuse_unread(path, origin, len(result))
+    return result
 
 
 def _of_json_lines(path: Path, text: str, origin: str) -> Metrics:

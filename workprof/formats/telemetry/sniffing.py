@@ -8,6 +8,7 @@ PERF_LINE = re.compile(
 PERF_JSON_LINE = re.compile(r'\s*\{\s*"interval"\s*:\s*[\d.]+\s*,.*"(?:counter|metric)-value"')
 HEAD_CHARACTERS = 20_000
 PERFSPECT_STARTS = ("TS,SKT,CPU,", "metric,mean,min,max,stddev", "metrics,avg,p95,min,max", "time,metric_")
+PERFSPECT_TEXT = re.compile(r"Timestamp {4,}\S|-{10,}\s*\n- Metrics captured at ")
 PSRECORD_STARTS = ("# Elapsed time", "elapsed_time,nproc,cpu,")
 SADF_HEADER = re.compile(r"# hostname([;,\t|])interval\1timestamp")
 FLAT_SAR = re.compile(r"timestamp,(?:[\w]+\.[^,]*,)*cpu\.%")
@@ -25,7 +26,7 @@ def sniffed(content: str) -> str | None:
         return "telemetry"
     if SADF_HEADER.match(head) or FLAT_SAR.match(head):
         return "sadf"
-    if head.startswith(PERFSPECT_STARTS):
+    if head.startswith(PERFSPECT_STARTS) or PERFSPECT_TEXT.match(head):
         return "perfspect"
     if head.startswith(PSRECORD_STARTS):
         return "psrecord"
