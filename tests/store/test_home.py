@@ -15,6 +15,7 @@ import pytest
 from workprof.core.errors import HomeBusy, SettingsError
 from workprof.core.settings import Settings
 from workprof.store.catalogue import TABLES
+from workprof.store.connection import Database
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 
@@ -140,6 +141,19 @@ def test_a_process_that_comes_while_another_is_there_sweeps_nothing_up(filled):
             assert (filled.home / "spool" / "of-the-other").is_dir()
     with TraceStore(filled):
         assert list((filled.home / "spool").iterdir()) == list((filled.home / "tmp").iterdir()) == []
+
+
+def test_a_new_home_opens_its_database_once_and_an_ingest_once_more(tmp_path, monkeypatch):
+    opened, connect = [], Database._connect
+    monkeypatch.setattr(
+        Database, "_connect", lambda self, *, writable: opened.append(1) or connect(self, writable=writable)
+    )
+    file = tmp_path / "runs.csv"
+    file.write_text("task_name,duration_s\na,1\nb,2\n")
+    with TraceStore(Settings(home=tmp_path / "home", data=tmp_path)) as store:
+        assert len(opened) == 1
+        store.ingest([file])
+        assert len(opened) == 2
 
 
 def test_two_connections_of_one_process_take_turns(filled):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -187,7 +187,7 @@ def entry(cursor: duckdb.DuckDBPyConnection, name_or_hash: str) -> Entry:
         )
     result = chosen(entries(cursor), name)
     columns, aliases = one(cursor, "SELECT columns, aliases FROM catalogue WHERE hash = ?", [result.hash])
-    return _entry(result, columns, aliases, _tables(cursor))
+    return _entry(result, columns, aliases, _tables(cursor, [result.hash]))
 
 
 def whole_entries(cursor: duckdb.DuckDBPyConnection) -> tuple[Entry, ...]:
@@ -195,8 +195,9 @@ def whole_entries(cursor: duckdb.DuckDBPyConnection) -> tuple[Entry, ...]:
     rows = cursor.execute(
         f"SELECT {DATASET_COLUMNS}, columns, aliases FROM catalogue ORDER BY created DESC, name"
     ).fetchall()
-    tables = _tables(cursor)
-    return tuple(_entry(Dataset(*row), columns, aliases, tables) for *row, columns, aliases in rows)
+    known = [(Dataset(*row), columns, aliases) for *row, columns, aliases in rows]
+    tables = _tables(cursor, [dataset.hash for dataset, *_ in known])
+    return tuple(_entry(*one, tables) for one in known)
 
 
 def chosen(known: Sequence[Dataset], name_or_hash: str, former: Mapping[str, str] | None = None) -> Dataset:
@@ -234,14 +235,12 @@ def _entry(dataset: Dataset, columns: object, aliases: object, tables: Mapping[s
     return Entry(dataset, known, others, _contradiction(known, tables.get(ROWS + dataset.hash, {})))
 
 
-def _tables(cursor: duckdb.DuckDBPyConnection) -> dict[str, Types]:
-    """Table -> column -> type."""
-    result: dict[str, Types] = {}
-    for table, column, kind in cursor.execute(
-        "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal"
-    ).fetchall():
-        result.setdefault(table, {})[column] = kind
-    return result
+def _tables(cursor: duckdb.DuckDBPyConnection, hashes: Iterable[str]) -> dict[str, Types]:
+    """Table of rows -> column -> type. Each is asked alone: of all columns at once DuckDB makes its own views first."""
+    wanted = {ROWS + hashed for hashed in hashes}
+    there = _names(cursor) & wanted if wanted else set()
+    described = {name: cursor.execute(f'DESCRIBE "{name}"').fetchall() for name in there}
+    return {name: {column: kind for column, kind, *_ in rows} for name, rows in described.items()}
 
 
 def _contradiction(columns: Sequence[Column], there: Types) -> str:
@@ -406,7 +405,8 @@ class Known:
         with self._database.cursor() as cursor:
             pseudonyms, nameless = self._database.pseudonyms, self._nameless
             entries = (replace(one, pseudonyms=pseudonyms, nameless=nameless) for one in whole_entries(cursor))
-            result = self._last = _Reading(commits, tuple(entries), former_hashes(cursor))
+            known = tuple(entries)
+            result = self._last = _Reading(commits, known, former_hashes(cursor) if known else {})
         return result
 
     def entry(self, name_or_hash: str) -> Entry:

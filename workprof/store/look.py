@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -38,6 +39,12 @@ class Numbers:
         return self.present & np.isnan(self.number)
 
 
+@functools.cache
+def _in_memory() -> duckdb.DuckDBPyConnection:
+    """An empty database for every look of this process: to make one takes longer than to read a small file."""
+    return duckdb.connect(config={"threads": 1})
+
+
 @dataclass(frozen=True)
 class Look:
     """The first rows of a file."""
@@ -63,7 +70,7 @@ class Look:
 
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:
-        result = duckdb.connect(config={"threads": 1})
+        result = _in_memory().cursor()
         result.execute("SET TimeZone = 'UTC'")
         return result
 

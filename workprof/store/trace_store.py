@@ -88,9 +88,10 @@ class TraceStore(
                 self._database.pseudonyms = Pseudonyms(settings.home, settings.pseudonyms)
             if settings.readonly:
                 return
-            if not self._is_complete():
+            old = self._database.home.database.exists()
+            if not (old and self._is_complete()):
                 with self._database.writing(PREPARE), self._database.transaction() as cursor:
-                    catalogue.create(cursor, drop=self.alone)
+                    catalogue.create(cursor, drop=old and self.alone)
             if self.alone:
                 self._sweep_rejects()
         except BaseException:
@@ -98,8 +99,6 @@ class TraceStore(
             raise
 
     def _is_complete(self) -> bool:
-        if not self._database.home.database.exists():
-            return False
         with self._database.cursor() as cursor:
             try:
                 return catalogue.is_complete(cursor, drop=self.alone)
@@ -435,8 +434,9 @@ class TraceStore(
 
     def _sweep_rejects(self) -> None:
         """Remove rejects files of no dataset: of removed ones, and what a killed ingest left."""
-        known = {dataset.hash for dataset in self.datasets()}
-        for left in self._database.home.rejects.iterdir():
+        files = [*self._database.home.rejects.iterdir()]
+        known = {dataset.hash for dataset in self.datasets()} if files else set()
+        for left in files:
             if left.stem not in known or left.suffix != ".csv":
                 left.unlink(missing_ok=True)
 
