@@ -205,6 +205,7 @@ def errors(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
             before=partial(_before, shared),
             what="Evaluating predictors",
             describe=_settings_words,
+            tells=True,
             outlives=True,
             part=(one_fold, 0.1, "one fold, earlier runs against later ones"),
         )
@@ -254,7 +255,8 @@ def _show_errors(
     figures.headline_row(error_figures(result))
     figures.show(chart, key=f"durations_errors_{view.measure}", sentence=False)
     with below:
-        st.markdown(f"**{markdown_text(interval_sentence(result), 600)}**")
+        if held := interval_sentence(result):
+            st.markdown(f"**{markdown_text(held, 600)}**")
         _intervals(shared, settings, result)
         for words in (choice_words(result), baseline_sentence(result)):
             if words:

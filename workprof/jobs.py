@@ -26,9 +26,9 @@ import pandas as pd
 from workprof.cache import ResultCache
 from workprof.children import GRACE_S, end, last_words, spawn
 from workprof.core.errors import Cancelled, StepFailed, WorkprofError
-from workprof.core.records import digest
+from workprof.core.records import Packed, digest
 from workprof.core.step import Step
-from workprof.steps import ENTRIES, PASSED, REFUSED, Request, main, write_request
+from workprof.steps import ENTRIES, PASSED, REFUSED, SO_FAR, Request, main, write_request
 from workprof.store.entries import UNREADABLE, Passed, from_line
 from workprof.store.home import is_full, make_folder, no_room, open_private_bytes
 
@@ -53,6 +53,7 @@ class JobView:
     message: str  # what it is doing, or why it ended
     started: float  # seconds since the epoch
     elapsed_s: float  # since it was submitted
+    found: int = 0  # times that it told what it has found so far
 
     @property
     def active(self) -> bool:
@@ -69,6 +70,7 @@ class _Job:
         self.ahead_s = ahead_s  # expected seconds of what nobody waits for, None = somebody does
         self.child: subprocess.Popen[str] | None = None
         self.looked = -WATCHED_S  # when a page looked at it last
+        self.so_far: Packed | None = None  # what it has found before its end
         self._begun = time.monotonic()  # the clock on the wall may be set back
         self.stop = threading.Event()
         self.ended = threading.Event()
@@ -79,6 +81,9 @@ class _Job:
     def awaited(self) -> bool:
         """Whether it was asked for, or a page looks at it."""
         return self.ahead_s is None or time.monotonic() - self.looked < WATCHED_S
+
+    def find(self, so_far: Packed) -> None:
+        self.so_far, self.view = so_far, replace(self.view, found=self.view.found + 1)
 
     def change(self, state: str, fraction: float | None, message: str) -> None:
         self.view = replace(
@@ -121,6 +126,11 @@ class Jobs:
         """How a job stands, or None when there was none since the start."""
         job = self._jobs.get(key)
         return job.now() if job else None
+
+    def so_far(self, key: str) -> Packed | None:
+        """What a job that runs has found before its end."""
+        job = self._jobs.get(key)
+        return job.so_far if job is not None and job.view.active else None
 
     def watch(self, key: str) -> JobView | None:
         """How a job stands, which somebody sees: what is not begun goes before what nobody looks at."""
@@ -249,6 +259,8 @@ def _follow(job: _Job) -> _Heard:
                 heard.refusal = str(event[REFUSED])
             elif PASSED in event:
                 heard.passed.append(from_line(event[PASSED]))
+            elif SO_FAR in event:
+                job.find(from_line(event[SO_FAR]).packed)
             else:
                 job.change("running", event["fraction"], str(event["message"]))
         except UNREADABLE:

@@ -23,7 +23,7 @@ from workprof.cache import About, write_entry
 from workprof.core.errors import WorkprofError
 from workprof.core.parallel import loops_on
 from workprof.core.parts import parts_in, parts_of
-from workprof.core.progress import Progress
+from workprof.core.progress import Progress, hearing
 from workprof.core.records import Made, Packed, canonical_json, digest, pack, unpack
 from workprof.core.settings import from_environment
 from workprof.core.step import Function, Step
@@ -36,6 +36,8 @@ REFUSED = "refused"
 """Key of the line by which a child tells why it ends: a pipe has room where a disk has none."""
 PASSED = "passed"
 """Key of the line by which it hands over a result that found no room in its folder."""
+SO_FAR = "so_far"
+"""Key of the line by which it tells what it has found before its end."""
 NICENESS = 10
 
 
@@ -140,7 +142,9 @@ def run_request(folder: Path, progress: Progress) -> None:
     An entry for which there is no room there goes through the output instead.
     """
     request, frames = read_request(folder)
-    outcome = perform(request, frames, progress, folder.parent.parent)
+    unfinished = about(request.step, request.key, request.dataset, request.settings, 0.0)
+    with hearing(lambda found: _write_line({SO_FAR: as_line(found, unfinished)})):
+        outcome = perform(request, frames, progress, folder.parent.parent)
     line = about(request.step, request.key, request.dataset, request.settings, outcome.seconds)
     _leave(folder, outcome.record, line)
     for name, record in outcome.extras.items():

@@ -12,7 +12,7 @@ import streamlit as st
 from pages._frame.errors import lacking
 from pages._frame.visit import Visit
 from pages._parts import running_work
-from workprof.answers.how_long import Expected, earlier_runs, expected, part_sentence
+from workprof.answers.how_long import SO_FAR, Expected, earlier_runs, expected, part_sentence
 from workprof.answers.sources import minute
 from workprof.core.errors import NotEnoughData
 from workprof.core.fields import earlier_words
@@ -45,6 +45,7 @@ class LongQuestion(Generic[Settings, Result]):
     # settings of a small part that is shown where the whole takes long, its share of the work, and words
     part: tuple[Settings, float, str] | None = None
     share: float = 1.0  # of the work that earlier ones took
+    tells: bool = False  # what it has found, while it runs: then it needs no part beside it
     outlives: bool = False  # a refresh: what was found before it is shown meanwhile; it names no run of the table
 
 
@@ -57,10 +58,13 @@ def result(visit: Visit, dataset: Dataset, question: LongQuestion[Settings, Resu
         lacking(outcome.refusal)
         return None
     running = work(visit, dataset, question, outcome)
+    if outcome.so_far is not None:
+        st.info(SO_FAR, icon=":material/hourglass_top:")
+        return outcome.so_far
     return (
         _previous(dataset, question, running=running)
         or _before_refresh(dataset, question, running=running)
-        or part(visit, dataset, question)
+        or (None if running and question.tells else part(visit, dataset, question))
         or _latest(question, dataset, running=running)
     )
 

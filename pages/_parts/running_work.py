@@ -52,21 +52,21 @@ def _badge(app_state: AppState) -> None:
 
 
 def job_panel(app_state: AppState, job: JobView | None, what: str) -> None:
-    """Show how a job stands; while it runs the panel renews itself, and the page once at the end."""
+    """Show how a job stands; while it runs the panel renews itself, the page where more is found and at the end."""
     if job is None:
         return
     if job.active:
-        st.fragment(_running_job, run_every=EVERY_S)(app_state, job.key, what)
+        st.fragment(_running_job, run_every=EVERY_S)(app_state, job.key, what, job.found)
     elif job.state == "failed":
         refused(f"{what} failed: {job.message}")
     elif job.state == "cancelled":
         st.info(f"{what} was cancelled after {format_duration(job.elapsed_s)}.", icon=":material/cancel:")
 
 
-def _running_job(app_state: AppState, key: str, what: str) -> None:
+def _running_job(app_state: AppState, key: str, what: str, found: int) -> None:
     with guard():
         job = app_state.workbench.watched(key)
-        if job is None or not job.active:
+        if job is None or not job.active or job.found > found:
             st.rerun()
         with st.container(border=True):
             line(f"{what}: {job.message}", job.fraction, job.elapsed_s)

@@ -1,6 +1,7 @@
 """Figures of durations: cursors read what the curves hold, units stand on the axes, few jobs and misses are named."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -317,7 +318,10 @@ def test_the_interval_in_words():
         "The 90 % interval covers 89.8 % of the test runs. It spans 15.6× (upper / lower end, median), without a model "
         "854×."
     )
-    assert "no interval" in interval_sentence(evaluation(interval=False))
+    without = evaluation(interval=False)
+    assert interval_sentence(without) == ""
+    faithful = replace(without, settings=replace(without.settings, mode="faithful"))
+    assert interval_sentence(faithful) == "The published estimators give no interval."
 
 
 def test_the_table_puts_the_best_first_with_shares_and_units():

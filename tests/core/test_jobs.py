@@ -15,6 +15,7 @@ import pytest
 from tests.core.steps_for_tests import Asked, Told
 from workprof.cache import ResultCache
 from workprof.core.errors import StepFailed
+from workprof.core.records import unpack
 from workprof.core.step import Step
 from workprof.jobs import Jobs
 from workprof.steps import Request, about
@@ -80,6 +81,17 @@ def test_progress_is_live(jobs):
     view = jobs.view(key)
     assert (view.state, view.fraction, view.message) == ("running", 0.5, "half way")
     assert view.elapsed_s > 0
+
+
+def test_what_is_found_so_far_is_there_until_the_end(jobs):
+    key = start(jobs, Asked(how="tell", seconds=3.0))
+    end = time.monotonic() + 20
+    while jobs.so_far(key) is None and time.monotonic() < end:
+        time.sleep(0.05)
+    told = unpack(Told, jobs.so_far(key))
+    assert (told.total, list(told.values), jobs.view(key).found) == (1.0, [0.0, 1.0], 1)
+    jobs.cancel(key)
+    assert jobs.so_far(key) is None
 
 
 def test_closing_waits_for_the_folder_of_a_job_that_is_shown_as_failed(jobs, tmp_path):

@@ -8,8 +8,9 @@ import pytest
 
 from tests.forecasts.test_estimates import planted_jobs
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.answers.estimates import choice_words, interval_sentence, interval_table, label
+from workprof.answers.estimates import choice_words, interval_sentence, interval_table, label, so_far_words
 from workprof.core.errors import NotEnoughData
+from workprof.core.progress import hearing
 from workprof.core.records import pack, unpack
 from workprof.core.settings import from_environment
 from workprof.forecasts.choice import SIMPLE, TRIED
@@ -177,13 +178,30 @@ def test_progress_counts_the_trainings(n_folds, total):
     assert messages == [f"Training and testing, {training} of {total}" for training in range(1, total + 1)]
 
 
+def test_rules_that_learn_nothing_are_told_first_then_the_folds_as_they_double():
+    heard, settings = [], EstimateSettings(n_folds=5)
+    with hearing(heard.append):
+        result = evaluate_estimates({"jobs": planted_jobs(200)}, settings)
+    first, *others = heard
+    assert [one.n_test for one in heard] == [200, 40, 80, 160]
+    assert set(first.predictors) == set(BASELINES) - {"boosted_plain"}
+    for name, simple in first.predictors.items():
+        assert simple.ratio_error == result.predictors[name].ratio_error
+    assert (first.best, first.interval, interval_sentence(first)) == ("backoff_medians", None, "")
+    assert so_far_words(first).startswith("So far, back-off medians, 200 test runs: 80 % of predictions miss")
+    assert all(one.best == "chosen" and set(one.predictors) == set(result.predictors) for one in others)
+    with hearing(heard.append):
+        alone = evaluate_estimates({"jobs": planted_jobs(200)}, replace(settings, split="by_time"))
+    assert alone.differences and heard[-1].best == "backoff_medians"
+
+
 def one_fold(jobs, settings, at):
     known = known_jobs(jobs, settings.target)
     folds = make_folds(known.jobs, settings.split, settings.n_folds)
     settings = replace(settings, fields=usable_fields(known.jobs, (), settings.mode))
     own = group_of(at, known, settings)
     pairs = [pair for pair in training_pairs(known, folds, settings) if own in pair.groups]
-    between = {pair.groups: validate_pair((known, settings), pair) for pair in pairs}
+    between = {pair.groups: validate_pair(known, settings, pair) for pair in pairs}
     return evaluate_fold(known, folds[at], settings, validated_for(own, between))
 
 

@@ -9,11 +9,15 @@ import pytest
 from tests.faults.soundness import until
 from tests.pages.conftest import SAMPLE, by_options, labels, problems, words
 from workprof.answers.estimates import MEASURES
+from workprof.core.progress import hearing
 from workprof.core.question import parameters_of
+from workprof.core.records import pack
 from workprof.core.settings import from_environment
 from workprof.forecasts.durations import GROUPINGS, DurationSettings
+from workprof.forecasts.estimate_evaluation import evaluate_estimates
 from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
 from workprof.forecasts.questions import EVALUATE_ESTIMATES
+from workprof.jobs import Jobs
 from workprof.profiles.settings import ProfileSettings
 from workprof.workbench import Workbench
 
@@ -201,6 +205,21 @@ def test_the_table_is_that_of_the_library_and_baselines_can_be_left_out(app, par
     assert problems(test) == []
     table = next(frame.value for frame in test.dataframe if "within_2x" in frame.value.columns)
     assert len(table) == 6
+
+
+def test_what_is_found_before_the_end_is_drawn(app, part, house, monkeypatch):
+    workbench = house().workbench
+    jobs, heard = workbench.past_jobs(part, range(200)), []
+    with hearing(heard.append):
+        evaluate_estimates({"jobs": jobs}, EstimateSettings(n_folds=2))
+    for found in heard:
+        monkeypatch.setattr(Jobs, "so_far", lambda self, key, found=found: pack(found))
+        test = app("durations", **ERRORS)
+        assert problems(test) == []
+        assert "The first figures; the rest is being computed." in words(test)
+        (chart,) = test.get("plotly_chart")
+        assert f"of {len(found.predictors)} predictors" in chart.proto.alt
+        assert "give no interval" not in words(test)
 
 
 def test_faithful_mode_is_flagged(app, part):

@@ -152,7 +152,7 @@ def test_a_new_home_opens_its_database_once_and_an_ingest_once_more(tmp_path, mo
     file.write_text("task_name,duration_s\na,1\nb,2\n")
     with TraceStore(Settings(home=tmp_path / "home", data=tmp_path)) as store:
         assert len(opened) == 1
-        store.ingest([file])
+        store.ingest([file], IngestOptions())
         assert len(opened) == 2
 
 

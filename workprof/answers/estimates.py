@@ -251,6 +251,11 @@ def _interval(result: EstimateEvaluation) -> dict[str, Any] | None:
     return asdict(result.interval) if result.interval else None
 
 
+def so_far_words(result: EstimateEvaluation) -> str:
+    """What is known before the end, of which predictor and how many runs."""
+    return f"So far, {label(result.best)}, {counted(result.n_test, 'test run')}: {error_sentence(result, ErrorView())}"
+
+
 def tested_words(result: EstimateEvaluation) -> str:
     """What was tested."""
     split = result.settings.split.replace("_", " ")
@@ -272,10 +277,10 @@ GROUP_WITHIN = 0.05
 
 
 def interval_sentence(result: EstimateEvaluation) -> str:
-    """How the interval held, or that these definitions have none."""
+    """How the interval held, or that these definitions have none; '' where none is tested so far."""
     held = result.interval
     if held is None:
-        return "The published estimators give no interval."
+        return "The published estimators give no interval." if result.settings.mode == "faithful" else ""
     words = (
         f"The {format_share(held.nominal, 0)} interval covers {COVERAGE.text(held)} of the test runs. It spans "
         f"{WIDTH.text(held)} (upper / lower end, median), without a model {factor(held.global_width_factor)}."

@@ -243,6 +243,13 @@ def warn(message: str) -> None:
     print(plain(message), file=sys.stderr)  # noqa: T201  stderr is where people look
 
 
+def passing(message: str) -> None:
+    """Print one line above the progress on a terminal's stderr, and nothing elsewhere."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\033[K")
+        warn(message)
+
+
 def width() -> int | None:
     """The characters of a line on a terminal; None elsewhere, where no line is broken."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

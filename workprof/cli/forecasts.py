@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from workprof.answers.durations import QUANTILES, ObservedView, durations_answer, group_names
-from workprof.answers.estimates import best_guess_words, estimate_answer
+from workprof.answers.estimates import best_guess_words, estimate_answer, so_far_words
 from workprof.answers.feedback import observed_answer
 from workprof.answers.forecasts import forecast_document
 from workprof.cli.console import (
@@ -19,6 +19,7 @@ from workprof.cli.console import (
     names,
     opened,
     parameter,
+    passing,
     progress_line,
     register as add_function,
     table,
@@ -27,10 +28,12 @@ from workprof.cli.console import (
 from workprof.cli.datasets import given_mapping
 from workprof.cli.questions import add, answered, fit_of, options, settings_of
 from workprof.core.errors import SettingsError
+from workprof.core.progress import hearing
 from workprof.core.units import format_share
 from workprof.core.words import formatted
 from workprof.forecasts import questions
 from workprof.forecasts.durations import EVERYTHING, PROFILE
+from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.one_job import JobForecast
 from workprof.profiles.names import name_at
 from workprof.store.reports import IngestOptions
@@ -97,10 +100,15 @@ def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str]) -> s
 
 def _evaluate_estimates(train: str, home: Path | None, as_json: bool, **given: Any) -> None:
     settings = settings_of(questions.EVALUATE_ESTIMATES, given)
-    with opened(home) as workbench:
+    with opened(home) as workbench, hearing(_so_far):
         result = workbench.estimate_evaluation(train, settings, progress_line())
         evaluations = workbench.estimate_evaluations(train, settings)
     emit_answer(estimate_answer(result, evaluations), as_json)
+
+
+def _so_far(found: object) -> None:
+    if isinstance(found, EstimateEvaluation):
+        passing(so_far_words(found))
 
 
 def _observe(

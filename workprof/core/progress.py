@@ -1,5 +1,6 @@
-"""How a running step tells how far it is, and the time of its parts."""
+"""How a running step tells how far it is, what it has found so far, and the time of its parts."""
 
+import contextvars
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,6 +10,26 @@ Progress = Callable[[float | None, str], None]
 
 def silent(fraction: float | None, message: str) -> None:
     """Tell nobody."""
+
+
+_hearing: contextvars.ContextVar[Callable[[object], None] | None] = contextvars.ContextVar("hearing", default=None)
+
+
+@contextmanager
+def hearing(hear: Callable[[object], None]) -> Iterator[None]:
+    """Have `hear` told what the step inside this context finds before its end."""
+    token = _hearing.set(hear)
+    try:
+        yield
+    finally:
+        _hearing.reset(token)
+
+
+def so_far(found: Callable[[], object]) -> None:
+    """Tell whoever hears it what is found so far: a record of the step's own class, made where somebody does."""
+    hear = _hearing.get()
+    if hear is not None:
+        hear(found())
 
 
 class Stopwatch:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, latest_of, numbers_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.parallel import each
-from workprof.core.progress import Progress, silent
+from workprof.core.progress import Progress, silent, so_far
 from workprof.core.shown import Shown
 from workprof.forecasts.candidates import MANY_ROWS, POINTS, CandidateQuantiles, predict_quantiles
 from workprof.forecasts.censored import completed
@@ -92,15 +92,17 @@ def per_profile(name: str, values: Floats, labels: Ints, predicted: Ints) -> Flo
 
 
 PLAIN = POINTS.index("boosted_plain")
-BASELINES = ("global_mean", "global_median", "user_median", "backoff_medians", "boosted_plain")
+BACKOFF = "backoff_medians"
+BASELINES = ("global_mean", "global_median", "user_median", BACKOFF, "boosted_plain")
 
 
 def baselines(
-    past_jobs: pd.DataFrame, past: Past, jobs: pd.DataFrame, queries: Cells, scale: LogScale, plain: Floats
+    past_jobs: pd.DataFrame, past: Past, jobs: pd.DataFrame, queries: Cells, scale: LogScale, plain: Floats | None
 ) -> dict[str, Floats]:
     """Return name -> (n_rows,) predictions in the target's unit.
 
-    `plain` are (n_rows,) log points of XGBoost with its defaults on metadata and plan, without time and history.
+    `plain` are (n_rows,) log points of XGBoost with its defaults on metadata and plan, without time and history; None =
+    what learns nothing alone.
     """
     import pandas as pd  # noqa: PLC0415
 
@@ -108,9 +110,10 @@ def baselines(
     predictions = {
         "global_mean": np.full(n_rows, known.mean()),
         "global_median": np.full(n_rows, np.median(known)),
-        "backoff_medians": scale.from_log(backoff_medians(past, queries)),
-        "boosted_plain": scale.from_log(plain),
+        BACKOFF: scale.from_log(backoff_medians(past, queries)),
     }
+    if plain is not None:
+        predictions["boosted_plain"] = scale.from_log(plain)
     if "user" in jobs.columns:
         medians = pd.Series(known).groupby(past_jobs["user"].to_numpy()).median()
         of_users = jobs["user"].map(medians).fillna(float(np.median(known)))
@@ -152,10 +155,7 @@ def evaluate_fold(
     training = KnownJobs(past_jobs.reset_index(drop=True), known.target[fold.train], 0, known.censored[fold.train])
     estimator = train_estimator(training, settings, validated=validated)
     model, fields = estimator.model, estimator.model.candidates.fields
-    cells, units = known.cells(fields), units_of(known.jobs, settings.split)
-    queries = take_cells(cells, fold.test)
-    ended = fold.train[~training.censored]
-    past = Past(take_cells(cells, ended), model.scale.to_log(known.target[ended]), units[ended])
+    ended, past, queries = _past_of(known, fold, model.scale, replace(settings, fields=fields))
     predicted = predict_quantiles(estimator.loaded, jobs, queries, np.full(len(jobs), _NEW, dtype=np.int64))
     ours = combined_estimates(model, predicted)
     back, n_levels = model.scale.from_log, len(past.cells.fewest)
@@ -171,6 +171,23 @@ def evaluate_fold(
     if settings.split == BY_TIME:
         (low, high), fixed = _following(estimator.model, predicted, ours, known, fold), (ours.low, ours.high)
     return FoldResult(fold, predictions, low, high, fixed, width, model.combination)
+
+
+def _past_of(known: KnownJobs, fold: Fold, scale: LogScale, settings: EstimateSettings) -> tuple[Ints, Past, Cells]:
+    """Return the finished training rows of a fold, what they are as a past, and the cells of its test rows."""
+    cells, units = known.cells(settings.fields), units_of(known.jobs, settings.split)
+    ended = fold.train[~known.censored[fold.train]]
+    past = Past(take_cells(cells, ended), scale.to_log(known.target[ended]), units[ended])
+    return ended, past, take_cells(cells, fold.test)
+
+
+def _evaluate_simple(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> FoldResult:
+    """Return the predictions of the rules that learn nothing: what can be said at once."""
+    scale, fields = fit_scale(known.target[fold.train]), list(settings.fields)
+    ended, past, queries = _past_of(known, fold, scale, settings)
+    past_jobs, jobs = known.jobs.iloc[ended][fields], known.jobs.iloc[fold.test][fields]
+    predictions, nothing = baselines(past_jobs, past, jobs, queries, scale, None), np.zeros(0)
+    return FoldResult(fold, predictions, nothing, nothing, None, np.nan, None)
 
 
 def _following(
@@ -287,7 +304,9 @@ class EstimateEvaluation(Shown):
 def evaluate_estimates(
     frames: Mapping[str, pd.DataFrame], settings: EstimateSettings, progress: Progress = silent
 ) -> EstimateEvaluation:
-    """Return the errors of every predictor; `progress` is told each fold.
+    """Return the errors of every predictor; `progress` is told each training.
+
+    What is found so far is told after the rules that learn nothing, and as the tested folds double.
 
     Of the frames 'jobs' has a column 'profile' where its clustering is known; 'test', where given, is what is tested
     after one training on all of 'jobs'.
@@ -303,44 +322,80 @@ def evaluate_estimates(
     faithful = settings.mode == "faithful"
     run = evaluate_fold_as_published if faithful else evaluate_fold
     with_fields = replace(settings, fields=usable_fields(known.jobs, settings.fields, settings.mode))
+    tested = {
+        at: replace(fold, test=fold.test[~known.censored[fold.test]])
+        for at, fold in enumerate(folds)
+        if not known.censored[fold.test].all()
+    }
+    about = _About(settings, known, round(float(np.mean([len(fold.train) for fold in folds]))), notes, started)
+    if not faithful:
+        so_far(lambda: _evaluation(about, [_evaluate_simple(known, fold, with_fields) for fold in tested.values()]))
     pairs = () if faithful or len(folds) < FEWEST_FOLDS_IN_PAIRS else training_pairs(known, folds, with_fields)
-    tested = {at: fold for at, fold in enumerate(folds) if not known.censored[fold.test].all()}
-    total, done = len(pairs) + len(tested), 0
-
-    def next_of(trainings: Iterator[Trained]) -> Trained:
-        nonlocal done
-        progress(done / total, f"Training and testing, {done + 1} of {total}")
-        done += 1
-        return next(trainings)
-
-    validations = each(validate_pair, (known, with_fields), pairs, threads=worker_threads())
-    between = {pair.groups: next_of(validations) for pair in pairs}
-    items = [(fold, validated_for(group_of(at, known, settings), between)) for at, fold in tested.items()]
-    evaluations = each(_evaluated, (run, known, with_fields), items, threads=worker_threads())
-    results = [next_of(evaluations) for _ in items]
-    names = list(results[0].predictions)
-    if not names:
+    groups = {at: group_of(at, known, settings) for at in tested}
+    stages = _stages(pairs, groups)
+    total, done = sum(map(len, stages)), 0
+    between: dict[tuple[int, int], tuple[Validated, ...]] = {}
+    results: dict[int, FoldResult] = {}
+    for stage in stages:
+        items = [
+            one if isinstance(one, TrainingPair) else (tested[one], validated_for(groups[one], between))
+            for one in stage
+        ]
+        trainings = each(_trained, (run, known, with_fields), items, threads=worker_threads())
+        for one in stage:
+            progress(done / total, f"Training and testing, {done + 1} of {total}")
+            made = next(trainings)
+            done += 1
+            if isinstance(made, tuple):
+                between[cast(TrainingPair, one).groups] = made
+                continue
+            results[cast(int, one)] = made
+            if made.predictions and len(results).bit_count() == 1 and len(results) < len(tested):
+                so_far(lambda: _evaluation(about, list(results.values())))
+    ordered = [results[at] for at in tested]
+    if not ordered[0].predictions:
         raise NotEnoughData("the published estimators need the jobs' profiles; find profiles first")
+    return _evaluation(about, ordered, compared=True)
+
+
+@dataclass(frozen=True)
+class _About:
+    """What an evaluation is of."""
+
+    settings: EstimateSettings
+    known: KnownJobs
+    n_train: int  # mean training rows of a fold
+    notes: tuple[str, ...]
+    started: float  # on the clock of `time.perf_counter`
+
+
+def _evaluation(about: _About, results: list[FoldResult], *, compared: bool = False) -> EstimateEvaluation:
+    """Return the errors over some folds; where they are compared, with the bootstrap of their differences."""
+    settings, known = about.settings, about.known
+    names = list(results[0].predictions)
     rows = np.concatenate([result.fold.test for result in results])
     true = known.target[rows]
     predicted = {name: np.concatenate([result.predictions[name] for result in results]) for name in names}
-    best = CHOSEN if CHOSEN in names else names[0]
+    best = next((name for name in (CHOSEN, BACKOFF) if name in names), names[0])
     combinations = [result.combination for result in results if result.combination is not None]
     over_best = _mean_trials(combinations)
     chosen = Counter(sorted((one.chosen for one in combinations), key=list(over_best).index))
+    units = _jobs_of(known.jobs, rows)
     return EstimateEvaluation(
         settings=settings,
-        n_train=round(float(np.mean([len(fold.train) for fold in folds]))),
+        n_train=about.n_train,
         n_test=len(rows),
         n_left_out=known.n_left_out,
         predictors={name: summarise_errors(name, values, true) for name, values in predicted.items()},
         best=best,
-        differences=compare_errors(predicted, best, true, _jobs_of(known.jobs, rows), seed=settings.seed),
+        differences=compare_errors(predicted, best, true, units, seed=settings.seed) if compared else {},
         interval=_interval_errors(results, known.jobs, true, settings.nominal) if best == CHOSEN else None,
         by_profile=_by_profile(known.jobs, rows, ratio_error(predicted[best], true)),
-        choices=tuple(one.text for one in combinations) or (PUBLISHED_CHOICE,) * len(results),
-        notes=(*notes, *_notes(known, true)),
-        seconds=time.perf_counter() - started,
+        choices=(PUBLISHED_CHOICE,) * len(results)
+        if settings.mode == "faithful"
+        else tuple(one.text for one in combinations),
+        notes=(*about.notes, *_notes(known, true)),
+        seconds=time.perf_counter() - about.started,
         chosen=dict(chosen.most_common()),
         over_best=over_best,
     )
@@ -365,17 +420,7 @@ def _jobs_of(jobs: pd.DataFrame, rows: Ints) -> Ints:
     return codes.astype(np.int64)
 
 
-Trained = TypeVar("Trained")
 Evaluate = Callable[[KnownJobs, Fold, EstimateSettings, "Validated | None"], FoldResult]
-
-
-def _evaluated(
-    evaluated: tuple[Evaluate, KnownJobs, EstimateSettings], item: tuple[Fold, Validated | None]
-) -> FoldResult:
-    """Return the result of one fold, tested on the runs that finished; it may be on another machine."""
-    run, known, settings = evaluated
-    fold, validated = item
-    return run(known, replace(fold, test=fold.test[~known.censored[fold.test]]), settings, validated)
 
 
 FEWEST_FOLDS_IN_PAIRS = 5
@@ -414,13 +459,34 @@ def training_pairs(known: KnownJobs, folds: tuple[Fold, ...], settings: Estimate
     )
 
 
-def validate_pair(shared: tuple[KnownJobs, EstimateSettings], pair: TrainingPair) -> tuple[Validated, ...]:
-    """Return the rows of both groups as predicted without either; it may be on another machine."""
-    known, settings = shared
+def validate_pair(known: KnownJobs, settings: EstimateSettings, pair: TrainingPair) -> tuple[Validated, ...]:
+    """Return the rows of both groups as predicted without either."""
     scale = fit_scale(known.target[pair.train])
     past = Past(known.cells(settings.fields), scale.to_log(known.target), units_of(known.jobs, settings.split))
     past = completed(past, known.censored, settings.seed, pair.train)
     return validate_rows(known.jobs, past, settings.fields, settings.seed, pair.train, pair.tests)
+
+
+def _stages(pairs: Sequence[TrainingPair], groups: Mapping[int, int]) -> tuple[list[TrainingPair | int], ...]:
+    """Return the pairs and the folds (with the group of each) in an order in which a first group is tested early."""
+    first = [at for at, group in groups.items() if pairs and group == 0]
+    return (
+        [pair for pair in pairs if 0 in pair.groups],
+        [*first, *(pair for pair in pairs if 0 not in pair.groups)],
+        [at for at in groups if at not in first],
+    )
+
+
+def _trained(
+    evaluated: tuple[Evaluate, KnownJobs, EstimateSettings], item: TrainingPair | tuple[Fold, Validated | None]
+) -> tuple[Validated, ...] | FoldResult:
+    """Return the validation rows of a pair, or the result of a fold; it may be on another machine."""
+    run, known, settings = evaluated
+    return (
+        validate_pair(known, settings, item)
+        if isinstance(item, TrainingPair)
+        else run(known, item[0], settings, item[1])
+    )
 
 
 def validated_for(group: int, between: Mapping[tuple[int, int], tuple[Validated, ...]]) -> Validated | None:

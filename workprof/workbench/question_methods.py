@@ -18,6 +18,7 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError, Wr
 from workprof.core.parts import sweep_parts
 from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
+from workprof.core.records import unpack
 from workprof.core.scope import split
 from workprof.core.settings import Settings
 from workprof.core.step import Step
@@ -74,6 +75,7 @@ class CachedResult(Generic[Result]):
     job: JobView | None  # the last job of this key since the start, or None
     # why this dataset cannot answer, in a sentence without its point; '' = nothing is known against it
     refusal: str = ""
+    so_far: Result | None = None  # what the job has found before its end
 
 
 def refuse_other_kind(entry: Dataset, wanted: str) -> None:
@@ -384,9 +386,12 @@ class Bound(Generic[S, R]):
             self._refuse(*request[:2])
         except (NotEnoughData, ColumnMissing) as error:
             refusal = str(error)
-        result = self.bench._cache.get(key, self.declared.question.result)
-        dressed = None if result is None else self._dressed(request[0], result)
-        return CachedResult(key, dressed, self.bench._jobs.view(key), refusal)
+        cls = self.declared.question.result
+        job, found, result = self.bench._jobs.view(key), self.bench._jobs.so_far(key), self.bench._cache.get(key, cls)
+        if result is not None:
+            return CachedResult(key, self._dressed(request[0], result), job, refusal)
+        so_far = None if found is None else self._dressed(request[0], unpack(cls, found))
+        return CachedResult(key, None, job, refusal, so_far)
 
     def start(
         self,
