@@ -21,11 +21,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import pandas as pd
-
 from workprof.cache import ResultCache
 from workprof.children import GRACE_S, end, last_words, spawn
 from workprof.core.errors import Cancelled, StepFailed, WorkprofError
+from workprof.core.long_table import JobTable
 from workprof.core.records import Packed, digest
 from workprof.core.step import Step
 from workprof.steps import ENTRIES, PASSED, REFUSED, SO_FAR, Request, main, write_request
@@ -39,7 +38,7 @@ SLOTS = 2
 WATCHED_S = 3.0
 """So long after it was last looked at, a job counts as one that somebody waits for: a page looks every second."""
 
-Frames = Mapping[str, pd.DataFrame]
+Frames = Mapping[str, JobTable]
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,20 @@ import os
 import platform
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 import workprof
 from workprof.cache import About, write_entry
 from workprof.core.errors import WorkprofError
+from workprof.core.long_table import JobTable, LongTable
 from workprof.core.parallel import loops_on
 from workprof.core.parts import parts_in, parts_of
 from workprof.core.progress import Progress, hearing
@@ -75,7 +78,7 @@ class Outcome:
     extras: dict[str, Any]
 
 
-def perform(request: Request, frames: Mapping[str, pd.DataFrame], progress: Progress, home: Path) -> Outcome:
+def perform(request: Request, frames: Mapping[str, JobTable], progress: Progress, home: Path) -> Outcome:
     """Run a step here and now; its parallel loops go to the cluster that WORKPROF_DASK names, where there is one.
 
     What it keeps of itself on the way is in the home until it is done, for whoever asks the same after it was killed.
@@ -92,8 +95,8 @@ def perform(request: Request, frames: Mapping[str, pd.DataFrame], progress: Prog
     return Outcome(made.record, seconds, {name: made.extras[name] for name in request.extras if name in made.extras})
 
 
-def write_request(folder: Path, request: Request, frames: Mapping[str, pd.DataFrame]) -> None:
-    """Write what the child needs into its folder."""
+def write_request(folder: Path, request: Request, frames: Mapping[str, JobTable]) -> None:
+    """Write what the child needs into its folder; of a long table a part at a time is in memory."""
     step = request.step
     document = {
         "step": [step.name, step.version, step.target],
@@ -101,24 +104,61 @@ def write_request(folder: Path, request: Request, frames: Mapping[str, pd.DataFr
         "dataset": request.dataset,
         "key": request.key,
         "extras": {name: vars(about) for name, about in request.extras.items()},
-        "frames": sorted(frames),
+        "frames": sorted(name for name, frame in frames.items() if not isinstance(frame, LongTable)),
+        "long": {
+            name: [table.n_rows, table.columns, table.attrs]
+            for name, table in frames.items()
+            if isinstance(table, LongTable)
+        },
     }
     for name, frame in frames.items():
-        table = pa.Table.from_pandas(frame, preserve_index=False)
         place = folder / f"{name}.arrow"
         place.touch(FILE)
-        with pa.OSFile(str(place), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-            writer.write_table(table)
+        with pa.OSFile(str(place), "wb") as sink:
+            if isinstance(frame, LongTable):
+                _write_parts(sink, frame)
+                continue
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+            with pa.ipc.new_file(sink, table.schema) as writer:
+                writer.write_table(table)
     write_private(folder / REQUEST, json.dumps(document))
 
 
-def read_request(folder: Path) -> tuple[Request, dict[str, pd.DataFrame]]:
+def _write_parts(sink: pa.NativeFile, table: LongTable) -> None:
+    """A stream of parts, each with texts of its own."""
+    writer = None
+    for part in table.parts(table.columns):
+        batch = pa.RecordBatch.from_arrays([_array(part[name]) for name in table.columns], names=[*table.columns])
+        writer = writer or pa.ipc.new_stream(sink, batch.schema)
+        writer.write_batch(batch)
+    if writer is not None:
+        writer.close()
+
+
+def _array(column: pd.Series) -> pa.Array:
+    if column.dtype.name != "category":
+        return pa.array(column.to_numpy())
+    codes = column.cat.codes.to_numpy().astype(np.int32)
+    names = pa.array(column.cat.categories, type=pa.string())
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), names)
+
+
+def _read_parts(path: Path, names: Sequence[str]) -> Iterator[pd.DataFrame]:
+    with pa.OSFile(str(path), "rb") as source, pa.ipc.open_stream(source) as reader:
+        for batch in reader:
+            yield batch.select([*names]).to_pandas()
+
+
+def read_request(folder: Path) -> tuple[Request, dict[str, JobTable]]:
     """What `write_request` wrote; the settings' class comes from the step's annotations."""
     document = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
     step = Step(*document["step"])
     settings: object = unpack(_settings_class(step.function()), Packed(document["settings"], {}))
     extras = {name: About(**about) for name, about in document["extras"].items()}
-    frames = {name: read_frame(folder / f"{name}.arrow") for name in document["frames"]}
+    frames: dict[str, JobTable] = {name: read_frame(folder / f"{name}.arrow") for name in document["frames"]}
+    for name, (n_rows, columns, attrs) in document["long"].items():
+        read = partial(_read_parts, folder / f"{name}.arrow")
+        frames[name] = LongTable(n_rows, tuple(columns), attrs, read)
     return Request(step, document["dataset"], settings, document["key"], extras), frames
 
 

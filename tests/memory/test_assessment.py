@@ -177,8 +177,7 @@ def test_parts_of_runs_make_the_assessment_of_the_whole(monkeypatch):
     jobs = jobs.assign(finished=(at < 20) | (at > 40), status=np.where(at % 2, "RUNNING", "OOMKilled"), start_time_s=at)
     jobs.loc[at % 3 == 0, "requested_memory_bytes"] = 32 * GB
     whole = assessment_of({"jobs": jobs}, AssessmentSettings())
-    monkeypatch.setattr("workprof.memory.assessment.AT_ONCE", 7)
-    monkeypatch.setattr("workprof.memory.usage.AT_ONCE", 7)
+    monkeypatch.setattr("workprof.core.long_table.AT_ONCE", 7)
     parts = to_json(assessment_of({"jobs": jobs}, AssessmentSettings()))
     assert [one.n_runs for one in whole.evidence] == [11, 10]
     assert_close(parts | {"seconds": 0.0}, to_json(whole) | {"seconds": 0.0})

@@ -19,6 +19,7 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import leaves
 from workprof.core.records import pack, to_json, unpack
 from workprof.core.settings import from_environment
+from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.exports import Origin
 from workprof.memory.ledger import Ledger, ledger_of, ledger_run_list
@@ -34,8 +35,9 @@ from workprof.memory.ledger_settings import (
     LedgerSettings,
     Thresholds,
 )
+from workprof.memory.over_time import OverTimeRunsSettings, OverTimeSettings
 from workprof.store.reports import FieldSource, IngestOptions
-from workprof.workbench import Workbench
+from workprof.workbench import Workbench, question_methods
 
 pytestmark = pytest.mark.slow
 
@@ -444,6 +446,28 @@ def test_what_cannot_be_added_up_is_refused_in_words():
 def test_a_ledger_is_kept_and_read_again(bench):
     ledger = bench.ledger("slurm")
     assert to_json(unpack(Ledger, pack(ledger))) == to_json(ledger)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("ledger", LedgerSettings(by="partition")),
+        ("ledger_runs", LedgerRunsSettings(LedgerSettings(by="group"), rule="serial")),
+        ("over_time", OverTimeSettings(by="group")),
+        ("over_time_runs", OverTimeRunsSettings(OverTimeSettings(by="user"))),
+        ("assessment", AssessmentSettings()),
+    ],
+)
+def test_a_table_too_large_to_be_kept_gives_the_same_here_and_in_a_child(bench, monkeypatch, name, settings):
+    question, dataset = getattr(bench, name), bench.dataset("slurm").hash
+    whole = question(dataset, settings)
+    monkeypatch.setattr(question_methods, "TABLE_BYTES", 0)
+    for ask in (lambda: question(dataset, settings), lambda: bench.wait(question.start(dataset, settings).key)):
+        bench._cache.forget(dataset)
+        bench.verdict(dataset)
+        ask()
+        again = question.cached(dataset, settings).result
+        assert {**to_json(again), "seconds": 0} == {**to_json(whole), "seconds": 0}
 
 
 def test_every_export_says_the_same(bench):

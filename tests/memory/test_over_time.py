@@ -88,6 +88,7 @@ def test_pieces_of_many_runs_give_the_sums_of_all_at_once(monkeypatch):
     jobs = trace()
     whole = over_time_of({"jobs": jobs}, OverTimeSettings(by="task"))
     monkeypatch.setattr(over_time, "AT_ONCE", 7)
+    monkeypatch.setattr("workprof.core.long_table.AT_ONCE", 7)
     pieces = over_time_of({"jobs": jobs}, OverTimeSettings(by="task"))
     np.testing.assert_allclose(pieces.unused, whole.unused, rtol=1e-9)
     np.testing.assert_array_equal(pieces.n_runs, whole.n_runs)

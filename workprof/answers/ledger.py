@@ -13,7 +13,8 @@ from workprof.core.table import MISSING, Column
 from workprof.core.text import visible
 from workprof.core.units import format_share, grouped, number
 from workprof.core.words import counted, listed, shortened
-from workprof.memory.findings import HOURS_OF, PRICED, Finding
+from workprof.memory.findings import HOURS_OF, Finding
+from workprof.memory.found_runs import PRICED
 from workprof.memory.ledger import Amount, Ledger, LedgerRow, LedgerRunList
 from workprof.memory.ledger_rules import CAUSES_OF, RULES
 from workprof.memory.ledger_settings import (

@@ -5,12 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
 from workprof.core.progress import Progress
 from workprof.core.records import canonical_json, digest
 
-Function = Callable[[Mapping[str, pd.DataFrame], Any, Progress], Any]
+Function = Callable[[Mapping[str, Any], Any, Progress], Any]
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Ints
 from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.long_table import JobTable, frame_of
 from workprof.core.records import Packed, canonical_json, unpack
 from workprof.memory.decided import decided
-from workprof.memory.known import codes_of
-from workprof.memory.resources import CPU, GPU, KEY_COLUMNS, MEMORY, TIME, UNITS, key_columns, texts_of
+from workprof.memory.resources import CPU, GPU, MEMORY, TIME, UNITS
 from workprof.memory.verdict import ResourceVerdict, Verdict, VerdictSettings, further_verdicts_of, verdict_of
 from workprof.memory.verdict_rows import VerdictRow
 from workprof.memory.verdict_sizes import REQUEST, SizedRows, Sizes
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 VERDICT = "verdict"
 """Name of the table that holds the verdict beside the jobs."""
+SIZED = "sized"
+"""Of the rows that a verdict is made of, where there is none and the jobs are too long a table."""
 
 ADVISED_BY = {
     **dict.fromkeys(("memory", "gpu_memory", "out_of_memory"), MEMORY),
@@ -64,55 +66,53 @@ class Advised:
         return "no earlier run of this key is known" if resource in self.of else f"no request of {resource} is sized"
 
 
-def advised_in(frames: Mapping[str, pd.DataFrame], target: str) -> Advised:
+def advised_in(frames: Mapping[str, JobTable], target: str) -> Advised:
     """The rows that stand beside the jobs, or compute them; without memory those on the other resources."""
     settings, lacking = verdict_settings(target), ""
     if VERDICT in frames:
-        found = tuple(unpack(SizedRows, Packed(json.loads(text), {})) for text in frames[VERDICT][VERDICT])
+        texts = frame_of(frames[VERDICT])[VERDICT]
+        found = tuple(unpack(SizedRows, Packed(json.loads(text), {})) for text in texts)
     else:
+        jobs = {"jobs": frame_of(frames.get(SIZED, frames["jobs"]))}
         try:
-            resources = verdict_of(frames, settings).resources
+            resources = verdict_of(jobs, settings).resources
         except (ColumnMissing, NotEnoughData) as error:
-            resources, lacking = further_verdicts_of(frames, settings), str(error)
+            resources, lacking = further_verdicts_of(jobs, settings), str(error)
         found = tuple(map(_rows, resources))
     return Advised({one.resource: one for one in found}, lacking)
 
 
 @dataclass(frozen=True)
+class Lead:
+    """What speaks for some runs: the first of them that could be judged, else the first."""
+
+    job: Mapping[str, str]  # column -> value of what names it
+    request: float | None  # in the unit of the resource
+
+
+@dataclass(frozen=True)
 class Keyed:
-    """What each run of a table belongs to: its row of a verdict, or its key where no row is."""
+    """What some runs belong to: their row of a verdict, or their key where no row is."""
 
     code: Ints  # (n,)
     labels: tuple[str, ...]  # of the codes
     rows: tuple[VerdictRow | None, ...]
 
 
-def keyed(jobs: pd.DataFrame, verdict: SizedRows | None, resource: str, request: Floats, first: Bools) -> Keyed:
-    """The row of every run, found as a run that is to be submitted finds it.
-
-    `request` is (n,) in the resource's unit, NaN = none; `first` (n,) are runs that speak for their key where another
-    of it could.
-    """
-    texts = texts_of(jobs, KEY_COLUMNS, np.arange(len(jobs)))
-    columns = verdict.levels[0] if verdict is not None else key_columns(texts)[0]
-    asked = np.unique(request, return_inverse=True)[1].astype(np.int64)
-    finest = codes_of([asked if name == REQUEST else texts[name][0] for name in columns if name in (*texts, REQUEST)])
-    order = np.argsort(~first, kind="stable")
-    kinds, lead = np.unique(finest[order], return_index=True)
+def keyed(leads: Sequence[Lead], columns: tuple[str, ...], verdict: SizedRows | None, resource: str) -> Keyed:
+    """The row of runs of which each lead speaks, found as a run that is to be submitted finds it."""
     sizes = None if verdict is None else Sizes(verdict)
     place: dict[str, int] = {}
     rows: list[VerdictRow | None] = []
-    code = np.zeros(len(kinds), dtype=np.int64)
-    for kind, run in enumerate(order[lead].tolist()):
-        job = {name: names[codes[run]] for name, (codes, names) in texts.items() if codes[run] >= 0}
-        wants = float(request[run]) if np.isfinite(request[run]) else None
-        found = None if sizes is None else sizes.find(job, wants)
+    code = np.zeros(len(leads), dtype=np.int64)
+    for at, lead in enumerate(leads):
+        found = None if sizes is None else sizes.find(lead.job, lead.request)
         row = found.row if found is not None and not found.note else None
-        label = _label(job if row is None else row.key, columns if row is None else row.by, wants, resource)
-        code[kind] = place.setdefault(label, len(rows))
-        if code[kind] == len(rows):
+        label = _label(lead.job if row is None else row.key, columns if row is None else row.by, lead.request, resource)
+        code[at] = place.setdefault(label, len(rows))
+        if code[at] == len(rows):
             rows.append(row)
-    return Keyed(code[finest], tuple(place), tuple(rows))
+    return Keyed(code, tuple(place), tuple(rows))
 
 
 def _label(key: Mapping[str, str], by: tuple[str, ...], request: float | None, resource: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from workprof.core.arrays import Bools, Floats, Ints, Positions, numbers_if_present
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
+from workprof.core.long_table import JobTable, frame_of, parts_of
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.stats import too_few
@@ -19,7 +20,6 @@ from workprof.core.units import GB, HOUR_S
 from workprof.memory.bin_search import best_edges, needs_of
 from workprof.memory.facts import Box, MemoryFacts, box_of, memory_facts
 from workprof.memory.usage import (
-    AT_ONCE,
     NONE_FINISHED,
     Evidence,
     Request,
@@ -321,7 +321,7 @@ class Assessment(Shown):
 
 
 def assessment_of(
-    frames: Mapping[str, pd.DataFrame], settings: AssessmentSettings, progress: Progress = silent
+    frames: Mapping[str, JobTable], settings: AssessmentSettings, progress: Progress = silent
 ) -> Assessment:
     """The assessment of a table.
 
@@ -341,7 +341,7 @@ def assessment_of(
     classes = _classes(held, order, settings.classes)
     tasks = tuple(_task(held, code, kind) for code, kind in zip(order, classes.classes, strict=True))
     progress(0.3, "Looking for fields that predict memory")
-    facts_of = frames[DRAWN] if DRAWN in frames else finished_of(jobs)
+    facts_of = frame_of(frames[DRAWN]) if DRAWN in frames else finished_of(frame_of(jobs))
     few = with_flat_request(runs_of(facts_of, settings.target), settings.request_bytes)
     features = memory_facts(facts_of, few, tuple(task.task for task in tasks))
     whole = held.sums.sum(axis=1)
@@ -398,14 +398,14 @@ class _HeldBy:
         return result
 
 
-def _held_by(jobs: pd.DataFrame, settings: AssessmentSettings) -> _HeldBy:
+def _held_by(jobs: JobTable, settings: AssessmentSettings) -> _HeldBy:
     """The same of a table, added up part by part."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     code_of, n_finished, cpu, left_out = dict[str, int](), 0, np.zeros(8), dict[str, int]()
     sums, codes, uses, kinds = [], [], [], []
-    for begin in range(0, len(jobs), AT_ONCE):
-        part = finished_of(jobs.iloc[begin : begin + AT_ONCE])
+    for rows in parts_of(jobs):
+        part = finished_of(rows)
         if part.empty:
             continue
         n_finished += len(part)

@@ -8,35 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Ints
-from workprof.memory.advice import ADVISED_BY, Advised, Keyed, keyed
-from workprof.memory.assessment import most_common
+from workprof.core.arrays import Floats, Ints
+from workprof.memory.advice import ADVISED_BY
 from workprof.memory.decided import row_key
-from workprof.memory.ledger_rules import CAUSES_OF, NODES, OF_RESOURCE, Broken, Unjudged, broken_rules, lost_resource
-from workprof.memory.ledger_runs import LedgerRuns
-from workprof.memory.ledger_settings import (
-    CORES,
-    GPUS,
-    LIMIT,
-    MEMORY,
-    NAMES,
-    RESOURCES,
-    TASK,
-    WEEK,
-    LedgerPrices,
-    LedgerSettings,
-)
-from workprof.memory.resources import CPU, GPU, MEMORY as MEMORY_SIZED, TIME, UNITS
+from workprof.memory.found_runs import BY_NAME, PRICED, FoundRuns
+from workprof.memory.ledger_rules import CAUSES_OF, GPU_RULES, NODES, OF_RESOURCE, SPREAD, Rules, Unjudged
+from workprof.memory.ledger_settings import GPUS, LIMIT, NAMES, RESOURCES, LedgerPrices, LedgerSettings
+from workprof.memory.resources import UNITS
 from workprof.memory.verdict import Verdict
-from workprof.memory.verdict_rows import LOWER, VerdictRow
+from workprof.memory.verdict_rows import VerdictRow
 from workprof.memory.verdict_sizes import SizedRows
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -75,51 +59,90 @@ class Findings:
     small_share: dict[str, float]
 
 
-def findings_of(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings, advised: Advised) -> Findings:
+def findings_of(found: FoundRuns) -> Findings:
     """What breaks the rules, the costliest first."""
-    groups = Groups(jobs, runs, settings.by, advised)
-    broken = broken_rules(jobs, runs, settings, groups.lowered())
+    settings, unjudged = found.runs.settings, found.rules.unjudged()
+    whose, tasks = found.runs.whose, found.runs.tasks
     result: list[Finding] = []
     n_small, small_share = 0, dict.fromkeys((*NAMES, NODES), 0.0)
-    for rules, resource in _families(broken, runs):
-        own = {rule: one for rule in rules if isinstance(one := broken[rule], Broken)}
+    for rules, resource in _families(found.rules):
+        own = tuple(rule for rule in rules if rule not in unjudged)
         if not own:
             continue
-        group = groups.of(rules[0])
-        n_groups = len(group.labels)
-        counts = {rule: np.bincount(group.code[one.runs], minlength=n_groups) for rule, one in own.items()}
-        sums = {rule: np.bincount(group.code, one.wasted, n_groups) for rule, one in own.items()}
-        amount, n_runs = np.sum([*sums.values()], axis=0), np.sum([*counts.values()], axis=0)
-        total = next(iter(own.values())).total
-        share = amount / total if total > 0 else np.zeros(n_groups)
+        sized = ADVISED_BY.get(own[0], BY_NAME)
+        groups, cells = found.groups(own[0]), found.cells[sized]
+        counts, wasted = ({rule: groups.sum(found.of(rule, what)) for rule in own} for what in ("n", "wasted"))
+        amount, n_runs = np.sum([*wasted.values()], axis=0), np.sum([*counts.values()], axis=0)
+        total = found.rules.total(own[0])
+        share = amount / total if total > 0 else np.zeros(len(amount))
         large = share >= settings.rules.least_share
         n_small += int(((n_runs > 0) & ~large).sum())
         small_share[resource] += float(share[~large].sum())
-        mask = np.logical_or.reduce([one.runs for one in own.values()])
-        order = np.argsort(group.code, kind="stable")
-        ends = np.cumsum(np.bincount(group.code, minlength=n_groups))
+        hours = np.sum([groups.sum(found.of(rule, "hours")) for rule in own], axis=0)
+        plain = own[0] in OF_RESOURCE.get(resource, ())
+        n_of, used_share = groups.sum(cells.of("", "judged" if plain else "n")), np.full(len(amount), math.nan)
+        if plain:
+            used, asked = (np.sum([groups.sum(found.of(rule, what)) for rule in own], axis=0) for what in OVER_TIME)
+            used_share = np.divide(used, asked, out=used_share, where=asked > 0)
+        broken_in = np.sum([found.of(rule, "n") for rule in own], axis=0)
+        order = np.argsort(groups.keyed.code, kind="stable")
+        ends = np.searchsorted(groups.keyed.code[order], np.arange(len(amount) + 1))
+        only, request = cells.only, cells.request
         for code in np.flatnonzero(large).tolist():
-            at = order[ends[code - 1] if code else 0 : ends[code]]
-            rule = max(own, key=lambda name: sums[name][code])
-            row, sized = group.rows[code], ADVISED_BY.get(rule, "")
+            rule = max(own, key=lambda name: wasted[name][code])
+            row = groups.keyed.rows[code]
             saved = math.nan if row is None else row.saved
+            at = order[ends[code] : ends[code + 1]]
+            requested = _most_common(request[at], broken_in[at]) if row is None else row.request
             result.append(
-                replace(
-                    _finding(rule, resource, runs.take(at), mask[at], row),
-                    key=group.labels[code] if sized else "",
+                Finding(
+                    rule=rule,
+                    resource=resource,
+                    who=_only(only[at, 0], whose),
+                    task=_only(only[at, 1], tasks),
+                    key=groups.keyed.labels[code] if sized else "",
                     n_runs=int(n_runs[code]),
+                    n_of=int(n_of[code]),
                     counts={name: int(count[code]) for name, count in counts.items() if count[code]},
+                    hours=float(hours[code]),
                     amount=float(amount[code]),
+                    unit=HOURS_OF[resource],
                     share=float(share[code]),
                     money=float(amount[code]) * settings.prices.of(resource),
+                    used_share=float(used_share[code]),
+                    requested=requested,
+                    amount_unit=UNITS[sized] if sized else "nodes" if resource == NODES else "",
+                    sized=sized,
+                    row=row,
                     saved_money=saved * settings.prices.of(PRICED.get(sized, "")),
-                    lacking="" if row is not None else advised.lacking(sized) if sized else NOT_SIZED[rule],
+                    lacking="" if row is not None else found.advised.lacking(sized) if sized else NOT_SIZED[rule],
                 )
             )
     result.sort(key=_rank(settings))
-    unjudged = tuple(one for one in broken.values() if isinstance(one, Unjudged))
     small = {name: value for name, value in small_share.items() if value > 0}
-    return Findings(tuple(result), unjudged, n_small, small)
+    return Findings(tuple(result), tuple(unjudged.values()), n_small, small)
+
+
+OVER_TIME = ("used", "requested")
+
+
+def _families(rules: Rules) -> list[tuple[tuple[str, ...], str]]:
+    """The rules that share their runs, each with the resource that is wasted."""
+    families = [(plain, resource) for resource, plain in OF_RESOURCE.items()]
+    families += [*(((rule,), GPUS) for rule in GPU_RULES), ((SPREAD,), NODES)]
+    return families + [((rule,), rules.resource_of(rule)) for rule in CAUSES_OF if rules.found(rule)]
+
+
+def _most_common(values: Floats, counts: Floats) -> float:
+    """The most frequent of (m,) values that stand for so many each, the larger of equally frequent ones; NaN = none."""
+    kinds, place = np.unique(values[np.isfinite(values) & (counts > 0)], return_inverse=True)
+    often = np.bincount(place, counts[np.isfinite(values) & (counts > 0)], len(kinds))
+    return float(kinds[often == often.max()].max()) if len(kinds) else math.nan
+
+
+def _only(codes: Ints, names: Sequence[str]) -> str:
+    """The name that all have; '' = several."""
+    return names[codes[0]] if codes[0] >= 0 and (codes == codes[0]).all() else ""
 
 
 def decided_findings(findings: Sequence[Finding], verdict: Verdict, prices: LedgerPrices) -> tuple[Finding, ...]:
@@ -144,93 +167,8 @@ def _rank(settings: LedgerSettings) -> Callable[[Finding], tuple[float, ...]]:
     return key
 
 
-def _families(broken: dict[str, Broken | Unjudged], runs: LedgerRuns) -> list[tuple[tuple[str, ...], str]]:
-    """The rules that share their runs, each with the resource that is wasted."""
-    families = [(rules, resource) for resource, rules in OF_RESOURCE.items()]
-    families += [(("gpu_memory",), GPUS), (("gpu_cores",), GPUS), (("fragmentation",), NODES)]
-    for rule in CAUSES_OF:
-        one = broken[rule]
-        if isinstance(one, Broken) and one.runs.any():
-            families.append(((rule,), lost_resource(runs, one.runs)))
-    return families
-
-
-class Groups:
-    """What findings are about, by rule: the rows of the verdict, else whose runs of which task."""
-
-    def __init__(self, jobs: pd.DataFrame, runs: LedgerRuns, by: str, advised: Advised) -> None:
-        self.jobs, self.runs, self.by, self.advised = jobs, runs, by, advised
-        self._found: dict[str, Keyed] = {}
-
-    def of(self, rule: str) -> Keyed:
-        """The group of every run for a rule."""
-        sized = ADVISED_BY.get(rule, "")
-        if sized not in self._found:
-            self._found[sized] = self._keyed(sized) if sized else self._by_name()
-        return self._found[sized]
-
-    def lowered(self) -> dict[str, Bools]:
-        """Resource of the ledger -> (n,) whether the run's row lowers its request."""
-        found = {}
-        for sized in self.advised.of:
-            group = self._found.setdefault(sized, self._keyed(sized))
-            lower = np.array([row is not None and row.action == LOWER for row in group.rows], dtype=bool)
-            found[PRICED[sized]] = lower[group.code]
-        return found
-
-    def _keyed(self, sized: str) -> Keyed:
-        name, runs = PRICED[sized], self.runs
-        return keyed(self.jobs, self.advised.of.get(sized), sized, runs.requested[name], runs.judged(name))
-
-    def _by_name(self) -> Keyed:
-        runs = self.runs
-        own = runs.who if self.by not in (TASK, WEEK) else np.zeros(len(runs), dtype=np.int64)
-        pairs, codes = np.unique(own * len(runs.tasks) + runs.task, return_inverse=True)
-        return Keyed(codes.astype(np.int64), tuple(str(pair) for pair in pairs.tolist()), (None,) * len(pairs))
-
-
-PRICED = {MEMORY_SIZED: MEMORY, CPU: CORES, GPU: GPUS, TIME: LIMIT}
-"""Resource of the verdict -> of the ledger."""
 HOURS_OF = {one.name: one.hours for one in RESOURCES} | {NODES: "node·h"}
 NOT_SIZED = {
     "failed": "what a run that did not finish would have needed is not known",
     "fragmentation": "how a run on fewer nodes would go is not in the trace",
 }
-
-
-def _finding(rule: str, resource: str, runs: LedgerRuns, breaks: Bools, row: VerdictRow | None) -> Finding:
-    """What a group shows, without its sums."""
-    sized = ADVISED_BY.get(rule, "")
-    plain = rule in OF_RESOURCE.get(resource, ())
-    asked = runs.requested[PRICED[sized]] if sized else np.full(len(runs), np.nan)
-    used_share = math.nan
-    if plain:
-        requested, used = (runs.over_time(resource, values[resource]) for values in (runs.requested, runs.used))
-        used_share = float(used[breaks].sum() / requested[breaks].sum())
-    return Finding(
-        rule=rule,
-        resource=resource,
-        who=_only(runs.who, runs.whose),
-        task=_only(runs.task, runs.tasks),
-        key="",
-        n_runs=0,
-        n_of=int(runs.judged(resource).sum()) if plain else len(runs),
-        counts={},
-        hours=float(np.nansum(runs.hours[breaks])),
-        amount=0.0,
-        unit=HOURS_OF[resource],
-        share=0.0,
-        money=math.nan,
-        used_share=used_share,
-        requested=most_common(asked[breaks]) if row is None else row.request,
-        amount_unit=UNITS[sized] if sized else "nodes" if resource == NODES else "",
-        sized=sized,
-        row=row,
-        saved_money=math.nan,
-        lacking="",
-    )
-
-
-def _only(codes: Ints, names: Sequence[str]) -> str:
-    """The name that all have; '' = several."""
-    return names[codes[0]] if (codes == codes[0]).all() else ""

@@ -9,29 +9,34 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.causes import CAUSES, RUNNING, WAITING
 from workprof.core.errors import SettingsError
+from workprof.core.long_table import JobTable, parts_of
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.memory.advice import advised_in
-from workprof.memory.findings import Finding, Groups, findings_of
-from workprof.memory.ledger_rules import NODES, OF_RESOURCE, Unjudged, breaking
-from workprof.memory.ledger_runs import LedgerRuns, ledger_runs
+from workprof.memory.findings import Finding, findings_of
+from workprof.memory.found_runs import FoundRuns
+from workprof.memory.ledger_rules import NODES, OF_RESOURCE, Unjudged
+from workprof.memory.ledger_runs import LedgerRuns, RunsByPart
 from workprof.memory.ledger_settings import (
     CORES,
+    GROUPINGS,
     NAMES,
     RESOURCES,
+    USER,
     WEEK,
     LedgerPrices,
     LedgerRunsSettings,
     LedgerSettings,
     usual_rows,
 )
+from workprof.memory.sums import Sums
 from workprof.memory.usage import lower_bound_words
 
 if TYPE_CHECKING:
@@ -105,64 +110,73 @@ class LedgerRow:
         return float(sum(priced)) if priced else float("nan")
 
 
+OF_AMOUNT = (
+    *("requested", "used", "wasted", "judged_requested", "judged_used"),
+    *("n_judged", "n_no_time", "n_no_request", "n_no_use", "n_lower_bound", "n_over"),
+)
+"""What is added up of each resource; see `Amount`."""
+OF_CAUSE = ("n_runs", "n_timed", "hours", *NAMES)
+"""What is added up of each cause; of the resources what they held."""
+
+
 def rows_of(runs: LedgerRuns, codes: Ints, names: Sequence[str], prices: LedgerPrices) -> tuple[LedgerRow, ...]:
     """One row per code, in the order of the names."""
-    n, finished, timed = len(names), runs.finished, np.isfinite(runs.hours)
+    sums = row_sums(runs, codes, len(names))
+    return tuple(_row(name, own, prices) for name, own in zip(names, sums.T, strict=True))
+
+
+def row_sums(runs: LedgerRuns, codes: Ints, n: int) -> Floats:
+    """(sums, n) of runs by code: runs and hours, `OF_AMOUNT` of each resource, `OF_CAUSE` of each cause."""
+    finished, timed = runs.finished, np.isfinite(runs.hours)
 
     def total(values: Floats, chosen: Bools) -> Floats:
         return np.bincount(codes[chosen], weights=values[chosen], minlength=n).astype(np.float64)
 
-    def count(chosen: Bools) -> Ints:
-        return np.bincount(codes[chosen], minlength=n).astype(np.int64)
+    def count(chosen: Bools) -> Floats:
+        return np.bincount(codes[chosen], minlength=n).astype(np.float64)
 
-    columns = []
-    for one in RESOURCES:
-        requested, use, judged = runs.requested[one.name], runs.used[one.name], runs.judged(one.name)
-        requested_h, used_h = runs.over_time(one.name, requested), runs.over_time(one.name, use)
-        with_request, with_use = finished & timed & np.isfinite(requested), finished & timed & np.isfinite(use)
-        wasted = total(runs.wasted(one.name), judged)
-        columns.append(
-            (
-                total(requested_h, with_request),
-                total(used_h, with_use),
-                wasted,
-                total(requested_h, judged),
-                total(used_h, judged),
-                count(judged),
-                count(finished & ~timed),
-                count(finished & timed & np.isnan(requested)),
-                count(with_request & np.isnan(use)),
-                count(with_request & runs.bounded(one.name)),
-                count(judged & (use > requested)),
-                wasted * prices.of(one.name),
-            )
-        )
-    hours, n_runs, lost = total(runs.hours, finished & timed), count(finished), _lost(runs, codes, n)
-    made = []
-    for code, name in enumerate(names):
-        amounts = tuple(
-            Amount(one.name, *(values[code].item() for values in of))
-            for one, of in zip(RESOURCES, columns, strict=True)
-        )
-        made.append(LedgerRow(name, int(n_runs[code]), float(hours[code]), amounts, lost[code]))
-    return tuple(made)
-
-
-def _lost(runs: LedgerRuns, codes: Ints, n: int) -> list[tuple[Lost, ...]]:
-    """What each row's runs held that did not finish well, by cause."""
-    result: list[list[Lost]] = [[] for _ in range(n)]
-    for number, cause in enumerate(CAUSES):
-        own = runs.cause == number
-        timed = own & np.isfinite(runs.hours)
-        counts, known = np.bincount(codes[own], minlength=n), np.bincount(codes[timed], minlength=n)
-        sums = [
-            np.bincount(codes[timed], weights=np.nan_to_num(values[timed]), minlength=n)
-            for values in (runs.hours, *(runs.over_time(name, runs.requested[name]) for name in NAMES))
+    result = [count(finished), total(runs.hours, finished & timed)]
+    held = {one: runs.over_time(one, runs.requested[one]) for one in NAMES}
+    for one in NAMES:
+        requested, use, judged = runs.requested[one], runs.used[one], runs.judged(one)
+        used_h, asked = runs.over_time(one, use), np.isfinite(requested)
+        with_request = finished & timed & asked
+        result += [
+            total(held[one], with_request),
+            total(used_h, finished & timed & np.isfinite(use)),
+            total(runs.wasted(one), judged),
+            total(held[one], judged),
+            total(used_h, judged),
+            count(judged),
+            count(finished & ~timed),
+            count(finished & timed & ~asked),
+            count(with_request & np.isnan(use)),
+            count(with_request & runs.bounded(one)),
+            count(judged & (use > requested)),
         ]
-        for code in np.flatnonzero(counts).tolist():
-            hours, *held = (float(values[code]) for values in sums)
-            result[code].append(Lost(cause, int(counts[code]), int(counts[code] - known[code]), hours, tuple(held)))
-    return [tuple(one) for one in result]
+    for number in range(len(CAUSES)):
+        own = runs.cause == number
+        if not own.any():
+            result += [np.zeros(n)] * len(OF_CAUSE)
+            continue
+        result += [count(own), count(own & timed), total(runs.hours, own & timed)]
+        result += [total(np.nan_to_num(held[one]), own & timed) for one in NAMES]
+    return np.array(result)
+
+
+def _row(name: str, sums: Floats, prices: LedgerPrices) -> LedgerRow:
+    """A row of its sums; see `row_sums`."""
+    n_runs, hours, *further = sums.tolist()
+    amounts, lost = [], []
+    for one in NAMES:
+        own, further = dict(zip(OF_AMOUNT, further, strict=False)), further[len(OF_AMOUNT) :]
+        told = {key: int(value) if key.startswith("n_") else value for key, value in own.items()}
+        amounts.append(Amount(one, **told, money=own["wasted"] * prices.of(one)))
+    for cause in CAUSES:
+        (count, timed, held_hours, *held), further = further[: len(OF_CAUSE)], further[len(OF_CAUSE) :]
+        if count:
+            lost.append(Lost(cause, int(count), int(count - timed), held_hours, tuple(held)))
+    return LedgerRow(name, int(n_runs), hours, tuple(amounts), tuple(lost))
 
 
 @dataclass(frozen=True, repr=False)
@@ -185,8 +199,8 @@ class Ledger(Shown):
     seconds: float
 
 
-def ledger_of(frames: Mapping[str, pd.DataFrame], settings: LedgerSettings, progress: Progress = silent) -> Ledger:
-    """The ledger of a job table: finished rows and others, with `finished`; see `READS`.
+def ledger_of(frames: Mapping[str, JobTable], settings: LedgerSettings, progress: Progress = silent) -> Ledger:
+    """The ledger of a job table: finished rows and others, with `finished`; see `READS`. It is read in one pass.
 
     `PROFILE_COLUMN` is there for rows by profile. The verdict, as `advice.verdict_table` has it, is computed where it
     is not there.
@@ -197,13 +211,17 @@ def ledger_of(frames: Mapping[str, pd.DataFrame], settings: LedgerSettings, prog
     """
     started = time.perf_counter()
     progress(None, "Adding up what runs request and use")
-    jobs = frames["jobs"]
-    settings = replace(settings, by=settings.by or usual_rows(_held(jobs)))
-    runs = ledger_runs(jobs, settings)
-    totals = rows_of(runs, np.zeros(len(runs), dtype=np.int64), ("total",), settings.prices)[0]
-    rows = rows_of(runs, runs.who, runs.whose, settings.prices)
-    progress(None, "Looking for what is requested and not used")
-    result = findings_of(jobs, runs, settings, advised_in(frames, settings.target))
+    settings = replace(settings, by=settings.by or usual_rows(_held(frames["jobs"])))
+    runs = RunsByPart(frames["jobs"], settings)
+    sums, found = Sums(), FoundRuns(runs, advised_in(frames, settings.target))
+    for part, own in runs:
+        n = int(own.who.max()) + 1
+        sums.add(np.arange(n), row_sums(own, own.who, n))
+        found.add(part, own)
+    totals = _row("total", sums.of.sum(axis=1), settings.prices)
+    whose = runs.whose
+    rows = tuple(_row(whose[code], sums.of[:, code], settings.prices) for code in runs.order.tolist())
+    result = findings_of(found)
     return Ledger(
         settings=settings,
         totals=totals,
@@ -215,14 +233,15 @@ def ledger_of(frames: Mapping[str, pd.DataFrame], settings: LedgerSettings, prog
         n_small=result.n_small,
         small_share=result.small_share,
         absent={name: columns for name, columns in runs.absent.items() if columns},
-        notes=_notes(runs, totals),
+        notes=_notes(runs.absent, totals),
         seconds=time.perf_counter() - started,
     )
 
 
-def _held(jobs: pd.DataFrame) -> list[str]:
-    """The columns that hold something."""
-    return [str(name) for name in jobs.columns if jobs[name].notna().any()]
+def _held(jobs: JobTable) -> set[str]:
+    """Those columns that may name rows, and hold something."""
+    names = [name for by in (USER, "group") for name in GROUPINGS[by]]
+    return {name for part in parts_of(jobs, names) for name in part.columns if part[name].notna().any()}
 
 
 def _weight(row: LedgerRow, totals: LedgerRow, prices: LedgerPrices) -> float:
@@ -234,7 +253,7 @@ def _weight(row: LedgerRow, totals: LedgerRow, prices: LedgerPrices) -> float:
     return max(shares[:-1]) or shares[-1]
 
 
-def _notes(runs: LedgerRuns, totals: LedgerRow) -> tuple[str, ...]:
+def _notes(absent: Mapping[str, tuple[str, ...]], totals: LedgerRow) -> tuple[str, ...]:
     notes = []
     counts = {one.cause: one.n_runs for one in totals.lost}
     running, waiting = counts.get(RUNNING, 0), counts.get(WAITING, 0)
@@ -253,7 +272,7 @@ def _notes(runs: LedgerRuns, totals: LedgerRow) -> tuple[str, ...]:
         text = ", ".join(f"{count:,} without {what}" for what, count in lacking.items() if count)
         if amount.n_lower_bound:
             notes.append(f"{one.hours}: {lower_bound_words(amount.n_lower_bound, totals.n_runs)}")
-        missing = runs.absent[one.name]
+        missing = absent[one.name]
         if missing:
             notes.append(f"{one.hours}: nothing is judged, the table has no column {' and no '.join(missing)}")
         elif text:
@@ -283,67 +302,118 @@ class LedgerRunList(Shown):
 
 
 def ledger_run_list(
-    frames: Mapping[str, pd.DataFrame], settings: LedgerRunsSettings, progress: Progress = silent
+    frames: Mapping[str, JobTable], settings: LedgerRunsSettings, progress: Progress = silent
 ) -> LedgerRunList:
-    """The runs behind a number of the ledger; frames as `ledger_of`, with `row_id`.
+    """The runs behind a number of the ledger; frames as `ledger_of`, with `row_id`. It is read in two passes.
 
     Raises SettingsError for a row, a task, a key or a rule that there is not; names what there is.
     """
     progress(None, "Looking for the runs")
-    jobs = frames["jobs"]
-    ledger = replace(settings.ledger, by=settings.ledger.by or usual_rows(_held(jobs)))
+    ledger = replace(settings.ledger, by=settings.ledger.by or usual_rows(_held(frames["jobs"])))
     settings = replace(settings, ledger=ledger)
-    runs = ledger_runs(jobs, ledger)
-    within = np.ones(len(runs), dtype=bool)
-    for name, codes, names in (("row", runs.who, runs.whose), ("task", runs.task, runs.tasks)):
-        wanted = getattr(settings, name)
-        if wanted and wanted not in names:
-            raise SettingsError(f"there is no {name} {wanted!r}; choose one of {', '.join(names[:8])}")
-        within &= (codes == names.index(wanted)) if wanted else True
-    resource, unit = settings.resource, HOURS[settings.resource]
+    runs = RunsByPart(frames["jobs"], ledger)
     rules = tuple(rule.strip() for rule in settings.rule.split(",") if rule.strip())
-    groups = Groups(jobs, runs, ledger.by, advised_in(frames, ledger.target)) if settings.key or rules else None
-    if groups is not None and settings.key:
-        within &= _of_key(groups, settings, rules[0] if rules else FIRST_RULE[resource])
-    if groups is not None and rules:
-        mask, wasted, broken = breaking(jobs, runs, ledger, rules, groups.lowered())
-        chosen = mask & within
+    found = FoundRuns(runs, advised_in(frames, ledger.target)) if settings.key or rules else None
+    for part, own in runs:
+        if found is not None:
+            found.add(part, own)
+    whose, tasks = runs.whose, runs.tasks
+    row = _code("row", settings.row, whose, runs.order)
+    task = _code("task", settings.task, tasks, runs.task_order)
+    resource, unit = settings.resource, HOURS[settings.resource]
+    key = -1
+    if found is not None and settings.key:
+        first = rules[0] if rules else FIRST_RULE[resource]
+        key = _code("key", settings.key, found.groups(first).keyed.labels)
+    if found is not None and rules:
+        broken = found.rules.refuse(rules)
         resource, unit = (CORES, "node·h") if broken == NODES else (broken, HOURS[broken])
-    elif settings.cause:
-        chosen = within & (runs.cause == CAUSES.index(settings.cause))
-        wasted = runs.over_time(resource, runs.requested[resource])
-    else:
-        chosen = within & runs.finished
-        wasted = np.where(runs.judged(resource), runs.wasted(resource), np.nan)
-    requested, used = runs.requested[resource], runs.used[resource]
-    at = np.flatnonzero(chosen)
-    listed = at[np.argsort(-np.nan_to_num(wasted[at], nan=-1.0), kind="stable")][: settings.most]
+    kept = _Kept.none(settings.most)
+    for part, own in runs:
+        chosen = np.ones(len(own), dtype=bool) if row < 0 else own.who == row
+        if task >= 0:
+            chosen &= own.task == task
+        if found is not None and settings.key:
+            chosen &= found.group_of(part, own, first)[1] == key
+        if found is not None and rules:
+            mask, wasted = found.breaking(part, own, rules)
+            chosen &= mask
+        elif settings.cause:
+            chosen &= own.cause == CAUSES.index(settings.cause)
+            wasted = own.over_time(resource, own.requested[resource])
+        else:
+            chosen &= own.finished
+            wasted = np.where(own.judged(resource), own.wasted(resource), np.nan)
+        kept = kept.with_part(part, own, resource, chosen, wasted)
     return LedgerRunList(
         settings=settings,
         resource=resource,
         unit=unit,
-        n_runs=len(at),
-        wasted=float(np.nansum(wasted[at])),
-        row_ids=jobs["row_id"].to_numpy(dtype=np.int64)[listed],
-        names=tuple(runs.whose[code] for code in runs.who[listed].tolist()),
-        tasks=tuple(runs.tasks[code] for code in runs.task[listed].tolist()),
-        requested=requested[listed],
-        used=used[listed],
-        hours=runs.hours[listed],
-        wasted_each=wasted[listed],
+        n_runs=kept.n_runs,
+        wasted=kept.wasted,
+        row_ids=kept.row_ids,
+        names=tuple(whose[code] for code in kept.who.tolist()),
+        tasks=tuple(tasks[code] for code in kept.task.tolist()),
+        requested=kept.requested,
+        used=kept.used,
+        hours=kept.hours,
+        wasted_each=kept.wasted_each,
     )
 
 
 FIRST_RULE = {resource: rules[0] for resource, rules in OF_RESOURCE.items()}
 
 
-def _of_key(groups: Groups, settings: LedgerRunsSettings, rule: str) -> Bools:
-    """(n,) whether a run belongs to the key of a finding of a rule."""
-    group = groups.of(rule)
-    if settings.key not in group.labels:
-        raise SettingsError(f"there is no key {settings.key!r}; choose one of {', '.join(group.labels[:8])}")
-    result: Bools = group.code == group.labels.index(settings.key)
-    return result
+def _code(what: str, wanted: str, names: tuple[str, ...], order: Ints | None = None) -> int:
+    """The code of a row, a task or a key, -1 = all; raises SettingsError, which names what there is."""
+    if wanted and wanted not in names:
+        there = names if order is None else [names[code] for code in order.tolist()]
+        raise SettingsError(f"there is no {what} {wanted!r}; choose one of {', '.join(there[:8])}")
+    return names.index(wanted) if wanted else -1
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """Of the chosen runs of some parts those that waste most, (m,) each, the largest first."""
+
+    most: int
+    n_runs: int  # all of them
+    wasted: float
+    row_ids: Ints
+    who: Ints
+    task: Ints
+    requested: Floats
+    used: Floats
+    hours: Floats
+    wasted_each: Floats
+
+    @classmethod
+    def none(cls, most: int) -> _Kept:
+        codes, amounts = np.zeros(0, dtype=np.int64), np.zeros(0)
+        return cls(most, 0, 0.0, codes, codes, codes, amounts, amounts, amounts, amounts)
+
+    def with_part(self, part: pd.DataFrame, runs: LedgerRuns, resource: str, chosen: Bools, wasted: Floats) -> _Kept:
+        """These and the chosen ones of a further part."""
+        at = np.flatnonzero(chosen)
+        new = {
+            "row_ids": part["row_id"].to_numpy(dtype=np.int64),
+            "who": runs.who,
+            "task": runs.task,
+            "requested": runs.requested[resource],
+            "used": runs.used[resource],
+            "hours": runs.hours,
+            "wasted_each": wasted,
+        }
+        every: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), values[at]]) for name, values in new.items()
+        }
+        largest = np.argsort(-np.nan_to_num(every["wasted_each"], nan=-1.0), kind="stable")[: self.most]
+        return replace(
+            self,
+            n_runs=self.n_runs + len(at),
+            wasted=self.wasted + float(np.nansum(wasted[at])),
+            **{name: values[largest] for name, values in every.items()},
+        )
 
 
 def called(ledger: Ledger, names: Mapping[str, str]) -> Ledger:

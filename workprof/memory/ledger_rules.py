@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,8 +20,8 @@ from workprof.memory.ledger_settings import (
     GPUS,
     LIMIT,
     MEMORY,
+    NAMES,
     NODE_COLUMNS,
-    LedgerSettings,
     Thresholds,
 )
 from workprof.memory.usage import lower_bound_words
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NODES = "nodes"
+SPREAD = "fragmentation"
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ RULES = {
         Rule("gpu_memory", "too much memory for each GPU", GPUS, "the memory of a GPU's share of the node"),
         Rule("gpu_cores", "too many cores for each GPU", GPUS, "the cores of a GPU's share of the node"),
         Rule("time_limit", "time limit far too long", LIMIT),
-        Rule("fragmentation", "more nodes than the cores need", NODES, "the cores of a node"),
+        Rule(SPREAD, "more nodes than the cores need", NODES, "the cores of a node"),
         Rule("out_of_memory", "runs killed for their memory", MEMORY),
         Rule("timed_out", "runs ended by their time limit", CORES),
         Rule("failed", "runs that failed or were killed", CORES),
@@ -62,6 +64,8 @@ RULES = {
 
 CAUSES_OF = {"out_of_memory": (OUT_OF_MEMORY,), "timed_out": (TIMED_OUT,), "failed": (FAILED, KILLED)}
 OF_RESOURCE = {MEMORY: ("memory",), CORES: ("cores", "serial"), GPUS: ("gpu_zero", "gpu_low"), LIMIT: ("time_limit",)}
+USUAL = {MEMORY: "memory", CORES: "cores", GPUS: "gpu_low", LIMIT: "time_limit"}
+"""Resource -> the rule that a run breaks whose row lowers its request, whatever it uses, where it breaks no other."""
 
 
 @dataclass(frozen=True)
@@ -79,78 +83,117 @@ class Broken:
 
     runs: Bools  # (n,) which
     wasted: Floats  # (n,) what each wastes, in hours; 0 elsewhere
-    total: float  # what is requested of that in the trace
+    n_known: int  # runs that could be judged
+    node_h: float = 0.0  # hours of the nodes of those, where nodes are wasted
 
 
-def broken_rules(
-    jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings, lowered: Mapping[str, Bools]
-) -> dict[str, Broken | Unjudged]:
-    """Rule -> the runs that break it, or why it cannot be judged.
+class Rules:
+    """The rules over the parts of a table: which runs break each, and what all parts tell of the rule."""
 
-    Where the verdict lowers a run's request (`lowered`, by resource), that breaks its rule, whatever it uses.
-    """
-    limits = settings.rules
-    result: dict[str, Broken | Unjudged] = {}
-    for resource, rules in OF_RESOURCE.items():
-        judged, requested, used = runs.judged(resource), runs.requested[resource], runs.used[resource]
-        if runs.absent[resource] or not judged.any():
-            bounds = int(runs.bounded(resource).sum())
-            lacking = f"no finished run has both a request and a use of {resource.replace('_', ' ')}"
-            lacking = lower_bound_words(bounds, len(runs)) if bounds else lacking
-            result |= {rule: Unjudged(rule, runs.absent[resource], lacking) for rule in rules}
-            continue
-        wasted, total = runs.wasted(resource), _requested(runs, resource)
-        found = _breaking(resource, requested, used, limits)
-        *others, usual = found
-        lower = lowered.get(resource, np.zeros(len(runs), dtype=bool))
-        for one in others:
-            lower = lower & ~found[one]
-        found[usual] = found[usual] | lower
-        for rule, mask in found.items():
-            result[rule] = Broken(judged & mask, np.where(judged & mask, wasted, 0.0), total)
-    result |= {rule: _beside_gpus(jobs, runs, limits, rule) for rule in GPU_RULES}
-    result["fragmentation"] = _spread(jobs, runs, limits)
-    for rule, causes in CAUSES_OF.items():
-        result[rule] = _lost(runs, rule, causes)
-    return result
+    def __init__(self, limits: Thresholds) -> None:
+        self.limits = limits
+        self._n_runs = 0
+        self._absent: Mapping[str, tuple[str, ...]] = {}
+        self._requested = dict.fromkeys(NAMES, 0.0)
+        self._judged, self._bounded = Counter[str](), Counter[str]()
+        self._known, self._lacking = Counter[str](), dict[str, Unjudged]()
+        self._node_h = 0.0
+        self._held = {rule: dict.fromkeys((MEMORY, CORES, GPUS), 0.0) for rule in CAUSES_OF}
 
+    def broken(self, jobs: pd.DataFrame, runs: LedgerRuns) -> dict[str, Broken]:
+        """Rule -> the runs of a part that break it by their use; one without its columns is not there.
 
-def breaking(
-    jobs: pd.DataFrame,
-    runs: LedgerRuns,
-    settings: LedgerSettings,
-    rules: tuple[str, ...],
-    lowered: Mapping[str, Bools],
-) -> tuple[Bools, Floats, str]:
-    """(n,) whether a run breaks one of some rules, (n,) what it wastes, and of which resource.
+        What runs lost that did not finish is of a resource that all parts tell: their `wasted` is 0.
+        """
+        result: dict[str, Broken] = {}
+        for resource in OF_RESOURCE:
+            if not runs.absent[resource]:
+                judged, wasted = runs.judged(resource), runs.wasted(resource)
+                found = _breaking(resource, runs.requested[resource], runs.used[resource], self.limits)
+                n_known = int(judged.sum())
+                for rule, mask in found.items():
+                    result[rule] = Broken(judged & mask, np.where(judged & mask, wasted, 0.0), n_known)
+        for rule in GPU_RULES:
+            self._with(result, rule, _beside_gpus(jobs, runs, self.limits, rule))
+        self._with(result, SPREAD, _spread(jobs, runs, self.limits))
+        for rule, causes in CAUSES_OF.items():
+            mask = np.isin(runs.cause, [CAUSES.index(cause) for cause in causes])
+            result[rule] = Broken(mask, np.zeros(len(runs)), int(mask.sum()))
+        return result
 
-    Raises SettingsError for a rule that there is not, that cannot be judged here, or for rules of unlike resources.
-    """
-    unknown = [rule for rule in rules if rule not in RULES]
-    if unknown:
-        raise SettingsError(f"there is no rule {unknown[0]!r}; choose one of {', '.join(RULES)}")
-    broken = broken_rules(jobs, runs, settings, lowered)
-    result = [broken[rule] for rule in rules]
-    for rule, one in zip(rules, result, strict=True):
-        if isinstance(one, Unjudged):
-            raise SettingsError(f"rule {rule} cannot be judged: {one.why}")
-    chosen = [one for one in result if isinstance(one, Broken)]
-    resources = {
-        lost_resource(runs, one.runs) if rule in CAUSES_OF else RULES[rule].resource
-        for rule, one in zip(rules, chosen, strict=True)
-    }
-    if len(resources) > 1:
-        raise SettingsError(f"rules {', '.join(rules)} are of unlike resources; list the runs of each by itself")
-    mask, wasted = np.logical_or.reduce([one.runs for one in chosen]), np.sum([one.wasted for one in chosen], axis=0)
-    return mask, wasted, resources.pop()
+    def _with(self, result: dict[str, Broken], rule: str, found: Broken | Unjudged) -> None:
+        if isinstance(found, Unjudged):
+            self._lacking[rule] = found
+        else:
+            result[rule] = found
 
+    def add(self, runs: LedgerRuns, broken: Mapping[str, Broken]) -> None:
+        """Count a part."""
+        self._n_runs, self._absent = self._n_runs + len(runs), runs.absent
+        held = {name: runs.over_time(name, runs.requested[name]) for name in NAMES}
+        for name in NAMES:
+            self._requested[name] += float(np.nansum(np.where(runs.finished, held[name], np.nan)))
+            self._judged[name] += int(runs.judged(name).sum())
+            self._bounded[name] += int(runs.bounded(name).sum())
+        for rule, one in broken.items():
+            self._known[rule] += one.n_known
+            self._node_h += one.node_h
+        for rule, of in self._held.items():
+            for name in of:
+                of[name] += float(np.nansum(held[name][broken[rule].runs]))
 
-def _requested(runs: LedgerRuns, resource: str) -> float:
-    return float(np.nansum(np.where(runs.finished, runs.over_time(resource, runs.requested[resource]), np.nan)))
+    def unjudged(self) -> dict[str, Unjudged]:
+        """Rule -> why it cannot be judged, of those that cannot."""
+        result: dict[str, Unjudged] = {}
+        for resource, rules in OF_RESOURCE.items():
+            if self._absent[resource] or not self._judged[resource]:
+                bounds = self._bounded[resource]
+                lacking = f"no finished run has both a request and a use of {resource.replace('_', ' ')}"
+                lacking = lower_bound_words(bounds, self._n_runs) if bounds else lacking
+                result |= {rule: Unjudged(rule, self._absent[resource], lacking) for rule in rules}
+        for rule in (*GPU_RULES, SPREAD):
+            if rule in self._lacking:
+                result[rule] = self._lacking[rule]
+            elif not self._known[rule]:
+                result[rule] = Unjudged(rule, self._absent[CORES][:1] if rule == SPREAD else (), NONE_KNOWN[rule])
+        return result
+
+    def total(self, rule: str) -> float:
+        """What is requested in the table of what the rule wastes."""
+        return self._node_h if rule == SPREAD else self._requested[self.resource_of(rule)]
+
+    def resource_of(self, rule: str) -> str:
+        """The resource that a rule wastes; of a cause that of which its runs held the largest share."""
+        if rule not in CAUSES_OF:
+            return RULES[rule].resource
+        held = self._held[rule]
+        totals = {name: self._requested[name] for name in held}
+        return max(held, key=lambda name: held[name] / totals[name] if totals[name] > 0 else 0.0)
+
+    def found(self, rule: str) -> bool:
+        """Whether some run ended so."""
+        return self._known[rule] > 0
+
+    def refuse(self, rules: tuple[str, ...]) -> str:
+        """The one resource of some rules.
+
+        Raises SettingsError for a rule that there is not, that cannot be judged here, or for rules of unlike resources.
+        """
+        unknown = [rule for rule in rules if rule not in RULES]
+        if unknown:
+            raise SettingsError(f"there is no rule {unknown[0]!r}; choose one of {', '.join(RULES)}")
+        unjudged = self.unjudged()
+        for rule in rules:
+            if rule in unjudged:
+                raise SettingsError(f"rule {rule} cannot be judged: {unjudged[rule].why}")
+        resources = {self.resource_of(rule) for rule in rules}
+        if len(resources) > 1:
+            raise SettingsError(f"rules {', '.join(rules)} are of unlike resources; list the runs of each by itself")
+        return resources.pop()
 
 
 def _breaking(resource: str, requested: Floats, used: Floats, limits: Thresholds) -> dict[str, Bools]:
-    """Rule -> (n,) whether a run breaks it, as far as request and use tell; the usual rule is the last."""
+    """Rule -> (n,) whether a run breaks it, as far as request and use tell."""
     if resource == MEMORY:
         return {"memory": used < limits.memory_share * requested}
     if resource == LIMIT:
@@ -164,6 +207,10 @@ def _breaking(resource: str, requested: Floats, used: Floats, limits: Thresholds
 
 GPU_RULES = {"gpu_memory": MEMORY, "gpu_cores": CORES}
 """What one GPU's share of a node holds of."""
+NONE_KNOWN = {
+    **dict.fromkeys(GPU_RULES, "no finished run has requests of GPUs and a request and a use beside them"),
+    SPREAD: "no finished run has nodes and a request of cores",
+}
 
 
 def _gpu_part(jobs: pd.DataFrame, limits: Thresholds, rule: str) -> Floats | None:
@@ -189,14 +236,13 @@ def _beside_gpus(jobs: pd.DataFrame, runs: LedgerRuns, limits: Thresholds, rule:
         option = "--memory-per-gpu" if resource == MEMORY else "--cores-per-gpu"
         columns = (CAPACITIES[0][0 if resource == MEMORY else 1], CAPACITIES[0][2])
         return Unjudged(rule, (*missing, *columns), f"{RULES[rule].needs} is not known; give {option}")
+    if missing:
+        return Unjudged(rule, missing, NONE_KNOWN[rule])
     gpus, requested, used = runs.requested[GPUS], runs.requested[resource], runs.used[resource]
-    known = runs.judged(resource) & np.isfinite(gpus) & np.isfinite(each)
-    if missing or not known.any():
-        return Unjudged(rule, missing, "no finished run has requests of GPUs and a request and a use beside them")
-    further = np.where(known, requested / each - gpus, 0.0)
+    known = runs.judged(resource) & np.isfinite(gpus) & (each > 0)
+    further = np.where(known, np.divide(requested, each, out=np.zeros(len(runs)), where=known) - gpus, 0.0)
     broken = (further > 1e-9) & (used <= each * gpus)
-    wasted = np.where(broken, runs.over_time(GPUS, further), 0.0)
-    return Broken(broken, wasted, _requested(runs, GPUS))
+    return Broken(broken, np.where(broken, runs.over_time(GPUS, further), 0.0), int(known.sum()))
 
 
 def _spread(jobs: pd.DataFrame, runs: LedgerRuns, limits: Thresholds) -> Broken | Unjudged:
@@ -205,36 +251,17 @@ def _spread(jobs: pd.DataFrame, runs: LedgerRuns, limits: Thresholds) -> Broken 
     capacity = next((names[1] for names in CAPACITIES if names[1] in jobs.columns), None)
     nodes = None if column is None else numbers_if_present(jobs, column)
     if nodes is None:
-        return Unjudged("fragmentation", (NODE_COLUMNS[0], *runs.absent[CORES][:1]), "the number of nodes is not known")
+        return Unjudged(SPREAD, (NODE_COLUMNS[0], *runs.absent[CORES][:1]), "the number of nodes is not known")
     if limits.node_cores > 0:
         each = np.full(len(runs), limits.node_cores)
     elif capacity is not None:
         each = np.asarray(numbers_if_present(jobs, capacity), dtype=np.float64)
     else:
-        why = f"{RULES['fragmentation'].needs} are not known: give --cores-per-node"
-        return Unjudged("fragmentation", (CAPACITIES[0][1],), why)
+        why = f"{RULES[SPREAD].needs} are not known: give --cores-per-node"
+        return Unjudged(SPREAD, (CAPACITIES[0][1],), why)
     requested = runs.requested[CORES]
     known = runs.finished & np.isfinite(runs.hours) & np.isfinite(nodes) & np.isfinite(requested) & (each > 0)
-    if not known.any():
-        return Unjudged("fragmentation", runs.absent[CORES][:1], "no finished run has nodes and a request of cores")
     need = np.ceil(np.divide(requested, each, out=np.ones(len(runs)), where=each > 0))
     more = np.where(known, np.maximum(nodes - np.maximum(need, 1), 0.0), 0.0)
-    return Broken(more > 0, np.where(more > 0, more * runs.hours, 0.0), float((nodes * runs.hours)[known].sum()))
-
-
-def _lost(runs: LedgerRuns, rule: str, causes: tuple[str, ...]) -> Broken | Unjudged:
-    """The runs that ended so; what they held of the resource of which they hold the largest share."""
-    numbers = [CAUSES.index(cause) for cause in causes]
-    mask = np.isin(runs.cause, numbers)
-    resource = lost_resource(runs, mask)
-    held = runs.over_time(resource, runs.requested[resource])
-    return Broken(mask, np.where(mask, np.nan_to_num(held), 0.0), _requested(runs, resource))
-
-
-def lost_resource(runs: LedgerRuns, mask: Bools) -> str:
-    """The resource of which runs held the largest share of what is requested."""
-    shares = {}
-    for name in (MEMORY, CORES, GPUS):
-        held, total = runs.over_time(name, runs.requested[name]), _requested(runs, name)
-        shares[name] = float(np.nansum(held[mask])) / total if total > 0 else 0.0
-    return max(shares, key=lambda name: shares[name])
+    wasted = np.where(more > 0, more * runs.hours, 0.0)
+    return Broken(more > 0, wasted, int(known.sum()), float((nodes * runs.hours)[known].sum()))

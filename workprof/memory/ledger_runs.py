@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
 from workprof.core.causes import LOWER_BOUND, causes_of, still_running
 from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.long_table import JobTable, parts_of
 from workprof.core.units import DAY_S, HOUR_S, dated
 from workprof.memory.ledger_settings import GROUPINGS, LIMIT, MEMORY, PROFILE, RESOURCES, TASK, WEEK, LedgerSettings
 from workprof.memory.usage import ALL_RUNS, USAGE_COLUMNS
@@ -105,9 +106,12 @@ def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
     return result
 
 
-def last_moment(jobs: pd.DataFrame) -> float:
+TIMES = ("start_time_s", "end_time_s", "submit_time_s")
+
+
+def last_moment(jobs: JobTable) -> float:
     """The last start, end or submission of a table; -inf without any."""
-    times = (numbers_if_present(jobs, name) for name in ("start_time_s", "end_time_s", "submit_time_s"))
+    times = (numbers_if_present(part, name) for part in parts_of(jobs, TIMES) for name in TIMES)
     return max((float(np.fmax.reduce(one, initial=-np.inf)) for one in times if one is not None), default=-np.inf)
 
 
@@ -116,6 +120,16 @@ def runs_until(jobs: pd.DataFrame, settings: LedgerSettings, last: float) -> Led
 
     Raises ColumnMissing when no column for the rows is there.
     """
+    runs, kinds, tasks = _seen(jobs, settings, last)
+    return replace(runs, whose=names_of(kinds, settings.by, _latest(runs)), tasks=names_of(tasks, TASK))
+
+
+def _latest(runs: LedgerRuns) -> float:
+    return float(np.fmax.reduce(runs.start_s, initial=-np.inf))
+
+
+def _seen(jobs: pd.DataFrame, settings: LedgerSettings, last: float) -> tuple[LedgerRuns, list[Kind], list[Kind]]:
+    """The same without names, and what the rows of the ledger and the tasks are."""
     nothing = np.full(len(jobs), np.nan)
 
     def column(name: str) -> Floats:
@@ -139,12 +153,80 @@ def runs_until(jobs: pd.DataFrame, settings: LedgerSettings, last: float) -> Led
         used[one.name] = np.where(measured >= one.least_use / one.scale, measured, np.nan)
         absent[one.name] = tuple(name for name in (one.request, use) if name not in jobs.columns)
     used[LIMIT], absent[LIMIT] = hours, tuple(name for name in absent[LIMIT] if name != "duration_s")
-    who, whose = _rows(jobs, settings.by, begin)
-    task, tasks = _named(jobs, "task_name", ALL_RUNS)
+    who, kinds = _rows(jobs, settings.by, begin)
+    task, tasks = _named(jobs, "task_name")
     ended = np.where(np.isnan(end), begin + hours * HOUR_S, end)
-    return LedgerRuns(
-        cause, hours, begin, ended, who, whose, task, tasks, requested, used, absent, column(LOWER_BOUND) > 0
-    )
+    lower_bound = column(LOWER_BOUND) > 0
+    runs = LedgerRuns(cause, hours, begin, ended, who, (), task, (), requested, used, absent, lower_bound)
+    return runs, kinds, tasks
+
+
+class RunsByPart:
+    """The rows of a job table as the ledger sees them, part by part in every pass; codes are those of the whole.
+
+    Names are those of the rows that a pass has seen so far.
+    """
+
+    def __init__(self, jobs: JobTable, settings: LedgerSettings) -> None:
+        """Look at the table's times.
+
+        Raises NotEnoughData when it has no row.
+        """
+        if not len(jobs):
+            raise NotEnoughData("the table has no rows, so there is nothing to add up")
+        self.settings = settings
+        self.absent: Mapping[str, tuple[str, ...]] = {}
+        self._jobs, self._last, self._latest = jobs, last_moment(jobs), -np.inf
+        self._kinds: dict[Kind, int] = {}
+        self._tasks: dict[Kind, int] = {}
+
+    def __iter__(self) -> Iterator[tuple[pd.DataFrame, LedgerRuns]]:
+        """Each part and its runs; raises ColumnMissing when no time, or no column for the rows, is there."""
+        timed = False
+        for part in parts_of(self._jobs):
+            runs, kinds, tasks = _seen(part, self.settings, self._last)
+            timed |= bool(np.isfinite(runs.hours).any())
+            self._latest, self.absent = max(self._latest, _latest(runs)), runs.absent
+            who, task = codes_in(self._kinds, kinds)[runs.who], codes_in(self._tasks, tasks)[runs.task]
+            yield part, replace(runs, who=who, task=task)
+        if not timed:
+            raise ColumnMissing(NO_RUN_TIMES)
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    @property
+    def whose(self) -> tuple[str, ...]:
+        """The names of the rows, by their codes."""
+        return names_of(list(self._kinds), self.settings.by, self._latest)
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The names of the tasks, by their codes."""
+        return names_of(list(self._tasks), TASK)
+
+    @property
+    def order(self) -> Ints:
+        """(n_rows,) codes of the rows: numbers as they rise, names as they appear, what has none last."""
+        return _order(list(self._kinds))
+
+    @property
+    def task_order(self) -> Ints:
+        """(n_tasks,) codes of the tasks, likewise."""
+        return _order(list(self._tasks))
+
+
+def _order(kinds: list[Kind]) -> Ints:
+    def key(code: int) -> tuple[bool, int]:
+        kind = kinds[code]
+        return kind is None, kind if isinstance(kind, int) else code
+
+    return np.array(sorted(range(len(kinds)), key=key), dtype=np.int64)
+
+
+def codes_in(known: dict[Kind, int], kinds: list[Kind]) -> Ints:
+    """(n,) the code of each of n, where those that are new get the next ones."""
+    return np.array([known.setdefault(kind, len(known)) for kind in kinds], dtype=np.int64)
 
 
 def services(jobs: pd.DataFrame) -> Bools:
@@ -154,10 +236,14 @@ def services(jobs: pd.DataFrame) -> Bools:
     return np.asarray(jobs["windows"].notna(), dtype=np.bool_) & still_running(jobs)
 
 
-def _rows(jobs: pd.DataFrame, by: str, begin: Floats) -> tuple[Ints, tuple[str, ...]]:
-    """(n,) codes of the rows that runs belong to, and the rows' names."""
+Kind: TypeAlias = str | int | None
+"""What a row of the ledger is: a name, or none, or the number of a week or a profile."""
+
+
+def _rows(jobs: pd.DataFrame, by: str, begin: Floats) -> tuple[Ints, list[Kind]]:
+    """(n,) codes of the rows that runs belong to, and what these are: numbers rise, what has no name comes last."""
     if by == TASK:
-        return _named(jobs, "task_name", ALL_RUNS)
+        return _named(jobs, "task_name")
     column = next((name for name in GROUPINGS[by] if name in jobs.columns), None)
     if column is None:
         there = [name for name, columns in GROUPINGS.items() if name != PROFILE and {*columns} & {*jobs.columns}]
@@ -166,39 +252,49 @@ def _rows(jobs: pd.DataFrame, by: str, begin: Floats) -> tuple[Ints, tuple[str, 
     if by == WEEK:
         return _weeks(begin, float(jobs.attrs.get("utc_offset_s", 0.0)))
     if by != PROFILE:
-        return _named(jobs, column, NO_NAME)
+        return _named(jobs, column)
     labels = np.nan_to_num(jobs[column].to_numpy(dtype=np.float64), nan=-2.0).astype(np.int64)
     kinds, codes = np.unique(labels, return_inverse=True)
-    words = {-1: UNCLUSTERED, -2: NOT_SEEN}
-    return codes.astype(np.int64), tuple(words.get(kind, f"profile {kind}") for kind in kinds.tolist())
+    return codes.astype(np.int64), kinds.tolist()
 
 
-def _named(jobs: pd.DataFrame, column: str, nameless: str) -> tuple[Ints, tuple[str, ...]]:
+def _named(jobs: pd.DataFrame, column: str) -> tuple[Ints, list[Kind]]:
     if column not in jobs.columns:
-        return np.zeros(len(jobs), dtype=np.int64), (nameless,)
+        return np.zeros(len(jobs), dtype=np.int64), [None]
     codes, names = jobs[column].factorize()
-    result = [str(name) for name in names]
+    result: list[Kind] = [str(name) for name in names]
     if (codes < 0).any():
         codes = np.where(codes < 0, len(result), codes)
-        result.append(nameless if nameless not in result else f"{nameless} (missing)")
-    return codes.astype(np.int64), tuple(result)
+        result.append(None)
+    return codes.astype(np.int64), result
 
 
 MONDAY_S = 3 * DAY_S
 """1 January 1970 was a Thursday."""
+NO_WEEK = np.iinfo(np.int64).max
 
 
-def _weeks(begin: Floats, utc_offset_s: float) -> tuple[Ints, tuple[str, ...]]:
+def _weeks(begin: Floats, utc_offset_s: float) -> tuple[Ints, list[Kind]]:
     known = np.isfinite(begin)
-    week = np.full(len(begin), np.iinfo(np.int64).max)
+    week = np.full(len(begin), NO_WEEK)
     week[known] = np.floor((begin[known] + utc_offset_s + MONDAY_S) / (7 * DAY_S)).astype(np.int64)
     kinds, codes = np.unique(week, return_inverse=True)
-    dates = known.any() and dated(float(begin[known].max()))
+    return codes.astype(np.int64), kinds.tolist()
 
-    def name(number: int) -> str:
-        if number == np.iinfo(np.int64).max:
-            return NO_TIME
-        monday = datetime.fromtimestamp(number * 7 * DAY_S - MONDAY_S, UTC)
-        return f"week of {monday:%Y-%m-%d}" if dates else f"week {number}"
 
-    return codes.astype(np.int64), tuple(name(number) for number in kinds.tolist())
+def names_of(kinds: list[Kind], by: str, latest: float = -np.inf) -> tuple[str, ...]:
+    """What the rows of a ledger are called, where the latest run began at a moment."""
+    nameless = ALL_RUNS if by == TASK else NO_NAME
+    nameless = f"{nameless} (missing)" if nameless in kinds else nameless
+
+    def name(kind: Kind) -> str:
+        if by == WEEK and isinstance(kind, int):
+            if kind == NO_WEEK:
+                return NO_TIME
+            monday = datetime.fromtimestamp(kind * 7 * DAY_S - MONDAY_S, UTC) if dated(latest) else None
+            return f"week {kind}" if monday is None else f"week of {monday:%Y-%m-%d}"
+        if isinstance(kind, int):
+            return {-1: UNCLUSTERED, -2: NOT_SEEN}.get(kind, f"profile {kind}")
+        return nameless if kind is None else kind
+
+    return tuple(map(name, kinds))

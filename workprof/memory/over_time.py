@@ -17,12 +17,12 @@ from workprof.core.arrays import Floats, Ints, Positions
 from workprof.core.causes import KILLS, LOWER_BOUND
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
+from workprof.core.long_table import AT_ONCE, JobTable, parts_of, rows_at
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, dated
 from workprof.memory.ledger_runs import MONDAY_S, NO_RUN_TIMES, last_moment, runs_until
 from workprof.memory.ledger_settings import GROUPINGS, MEMORY, PROFILE, TASK, USER, LedgerSettings
-from workprof.memory.usage import AT_ONCE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,9 +192,7 @@ class _Placed(Placed):
         return np.maximum(self.requested_gb - self.used_gb, 0.0)
 
 
-def over_time_of(
-    frames: Mapping[str, pd.DataFrame], settings: OverTimeSettings, progress: Progress = silent
-) -> OverTime:
+def over_time_of(frames: Mapping[str, JobTable], settings: OverTimeSettings, progress: Progress = silent) -> OverTime:
     """Requested, used and unused GB·h by row and time bin, of finished rows and others, with `finished`.
 
     `PROFILE_COLUMN` is there for rows by profile.
@@ -256,12 +254,15 @@ class _Part:
     counts: Ints  # (3,) finished, judged, and with a run time
 
 
-def _placed(jobs: pd.DataFrame, settings: OverTimeSettings) -> _Placed:
+def _placed(jobs: JobTable, settings: OverTimeSettings) -> _Placed:
     if not len(jobs):
         raise NotEnoughData("the table has no rows, so there is nothing to add up")
     settings = replace(settings, by=settings.by or TASK)
-    last, code_of = last_moment(jobs), dict[str, int]()
-    parts = [_part(jobs, begin, settings.by, last, code_of) for begin in range(0, len(jobs), AT_ONCE)]
+    last, code_of, begin = last_moment(jobs), dict[str, int](), 0
+    parts = []
+    for rows in parts_of(jobs):
+        parts.append(_part(rows, begin, settings.by, last, code_of))
+        begin += len(rows)
     n_finished, n_judged, n_timed = np.sum([one.counts for one in parts], axis=0).tolist()
     if not n_timed:
         raise ColumnMissing(NO_RUN_TIMES)
@@ -297,8 +298,8 @@ def _placed(jobs: pd.DataFrame, settings: OverTimeSettings) -> _Placed:
 
 
 def _part(jobs: pd.DataFrame, begin: int, by: str, last: float, code_of: dict[str, int]) -> _Part:
-    """The rows from one on; `code_of` are the codes of the names of rows, to which new ones are added."""
-    runs = runs_until(jobs.iloc[begin : begin + AT_ONCE], LedgerSettings(by=by), last)
+    """Rows of a table from one on; `code_of` are the codes of the names of rows, to which new ones are added."""
+    runs = runs_until(jobs, LedgerSettings(by=by), last)
     judged = runs.judged(MEMORY)
     seconds = runs.hours * HOUR_S
     start = np.where(np.isnan(runs.start_s), runs.end_s - seconds, runs.start_s)
@@ -467,7 +468,7 @@ class OverTimeRuns(Shown):
 
 
 def over_time_runs_of(
-    frames: Mapping[str, pd.DataFrame], settings: OverTimeRunsSettings, progress: Progress = silent
+    frames: Mapping[str, JobTable], settings: OverTimeRunsSettings, progress: Progress = silent
 ) -> OverTimeRuns:
     """The runs behind a cell, a row or a bin of memory over time, bursts among them; the table has `row_id`.
 
@@ -496,12 +497,13 @@ def over_time_runs_of(
     first_of = np.argsort(-unused, kind="stable")[: settings.most]
     listed = own[first_of]
     at = placed.table_rows[listed]
-    runs = runs_until(jobs.iloc[at], LedgerSettings(by=placed.settings.by), placed.last_s)
+    found = rows_at(jobs, at)
+    runs = runs_until(found, LedgerSettings(by=placed.settings.by), placed.last_s)
     return OverTimeRuns(
         settings=replace(settings, over=placed.settings),
         n_runs=len(own),
         unused_gb_h=float(unused.sum()),
-        row_ids=jobs["row_id"].to_numpy(dtype=np.int64)[at],
+        row_ids=found["row_id"].to_numpy(dtype=np.int64),
         names=tuple(runs.whose[code] for code in runs.who.tolist()),
         tasks=tuple(runs.tasks[code] for code in runs.task.tolist()),
         requested_gb=placed.requested_gb[listed],

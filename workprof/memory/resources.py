@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -311,7 +311,7 @@ def texts_of(table: pd.DataFrame, names: Sequence[str], order: Ints) -> dict[str
     }
 
 
-def key_columns(texts: dict[str, tuple[Ints, tuple[str, ...]]]) -> tuple[tuple[str, ...], ...]:
+def key_columns(texts: Collection[str]) -> tuple[tuple[str, ...], ...]:
     """The columns of the key of each level, the finest first.
 
     The finest is what somebody can change: (cluster, namespace, workload, task, container) in Kubernetes, whose

@@ -20,6 +20,7 @@ from workprof.core.causes import (
 )
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting
+from workprof.core.long_table import JobTable, parts_of
 from workprof.core.text import near
 from workprof.core.units import GB, HOUR_S
 
@@ -65,9 +66,6 @@ Headroom = Annotated[
 ]
 
 NONE_FINISHED = "no run has finished, and sizes are of finished runs; the ledger adds up what others hold"
-
-AT_ONCE = 250_000
-"""Rows of a table that are looked at, or added up, at a time where it may have very many."""
 
 ALL_RUNS = "all runs"
 """Name of the one task of a table without task names."""
@@ -336,13 +334,13 @@ def with_killed(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
     return pd.concat([finished, above.assign(**{LOWER_BOUND: 1.0})], ignore_index=True)
 
 
-def evidence_of(jobs: pd.DataFrame, target: str) -> tuple[Evidence, ...]:
+def evidence_of(jobs: JobTable, target: str) -> tuple[Evidence, ...]:
     """What did not finish, by cause, in the order of `CAUSES`; empty where all rows did."""
-    parts = [jobs.iloc[begin : begin + AT_ONCE] for begin in range(0, len(jobs), AT_ONCE)]
-    lost = [part[causes_of(part) >= 0] for part in parts]
-    if not any(map(len, lost)):
+    found = [(_last_s(part), part[causes_of(part) >= 0]) for part in parts_of(jobs)]
+    lost = [part for _, part in found if len(part)]
+    if not lost:
         return ()
-    last_s, sums = max(map(_last_s, parts)), np.zeros((4, len(CAUSES)))
+    last_s, sums = max(last for last, _ in found), np.zeros((4, len(CAUSES)))
     for part in lost:
         codes = causes_of(part)
         seconds, requested = _ran_s(part, last_s), _or_nothing(part, "requested_memory_bytes")

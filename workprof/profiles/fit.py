@@ -10,12 +10,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.long_table import LongTable
 from workprof.core.parallel import each
 from workprof.core.parts import has_part, read_part, write_part
 from workprof.core.progress import Progress, Stopwatch, silent
@@ -315,13 +316,21 @@ def describe(
     )
 
 
-def labelled(jobs: pd.DataFrame, fit: ProfileFit, column: str = "profile") -> pd.DataFrame:
+Table = TypeVar("Table", "pd.DataFrame", LongTable)
+
+
+def labelled(jobs: Table, fit: ProfileFit, column: str = "profile") -> Table:
     """The runs with the profile of each, NaN where the clustering did not see it."""
     order = np.argsort(fit.row_ids, kind="stable")
-    known, ids = fit.row_ids[order], jobs["row_id"].to_numpy(dtype=np.int64)
-    place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
-    labels, seen = fit.labels[order][place], known[place] == ids
-    return jobs.assign(**{column: labels if seen.all() else np.where(seen, labels, np.nan)})
+    known, sorted_labels = fit.row_ids[order], fit.labels[order]
+
+    def with_labels(part: pd.DataFrame) -> pd.DataFrame:
+        ids = part["row_id"].to_numpy(dtype=np.int64)
+        place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+        labels, seen = sorted_labels[place], known[place] == ids
+        return part.assign(**{column: labels if seen.all() else np.where(seen, labels, np.nan)})
+
+    return jobs.with_column(column, with_labels, "row_id") if isinstance(jobs, LongTable) else with_labels(jobs)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -103,7 +103,7 @@ def frame(
     numbers = {column.name: np.empty(n_rows) for column in columns if column.numeric}
     texts = {column.name: _Texts(n_rows) for column in columns if not column.numeric}
     ids, done, filled = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=bool), 0
-    for batch in cursor.sql(f"SELECT {', '.join(items)} FROM {entry.relation}{where}").to_arrow_reader(AT_ONCE):
+    for batch in _batches(cursor, entry, items, where, AT_ONCE):
         part = slice(filled, filled := filled + batch.num_rows)
         ids[part] = batch.column(ROW_ID).to_numpy()
         for name, values in numbers.items():
@@ -119,6 +119,29 @@ def frame(
     if not finished_only:
         series[FINISHED] = pd.Series(done, copy=False)
     return pd.DataFrame(series, copy=False)
+
+
+def parts(cursor: duckdb.DuckDBPyConnection, entry: Entry, names: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:
+    """Yield all rows, finished or not, in frames of about so many: columns of these names, each as `frame` has it."""
+    own = {ROW_ID: f"rowid AS {ROW_ID}", FINISHED: FINISHED}
+    items = [own[name] if name in own else _typed(*resolved(entry, [name])) for name in names]
+    for batch in _batches(cursor, entry, items, "", rows):
+        yield pd.DataFrame({name: _series(batch.column(name)) for name in names}, copy=False)
+
+
+def _batches(
+    cursor: duckdb.DuckDBPyConnection, entry: Entry, items: Sequence[str], where: str, rows: int
+) -> Iterator[pa.RecordBatch]:
+    yield from cursor.sql(f"SELECT {', '.join(items)} FROM {entry.relation}{where}").to_arrow_reader(rows)
+
+
+def _series(values: pa.Array) -> pd.Series:
+    if not pa.types.is_string(values.type):
+        return pd.Series(values.to_numpy(zero_copy_only=False), copy=False)
+    coded = values.dictionary_encode()
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    categories = pd.Index(coded.dictionary.to_pylist(), dtype="str")
+    return pd.Series(pd.Categorical.from_codes(codes, categories=categories), copy=False)
 
 
 def _began(entry: Entry) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ import pandas as pd
 
 from workprof.core.arrays import Ints
 from workprof.core.errors import EntryDamaged
+from workprof.core.long_table import AT_ONCE, LongTable
 from workprof.core.progress import Progress, silent
 from workprof.core.refreshes import Refresh
 from workprof.core.roles import EXPORT, IMPORT, NOTE, OBSERVE, PREPARE, REMOVE, RENAME, SEE_AUDIT, Deed, Role
@@ -37,6 +38,7 @@ from workprof.store import (
 )
 from workprof.store.audit import Entry
 from workprof.store.catalogue import Known
+from workprof.store.compile import FINISHED, ROW_ID
 from workprof.store.connection import Database, quoted
 from workprof.store.decisions import DecisionTables
 from workprof.store.documents import FeedbackTables, MappingTables, ScenarioTables
@@ -381,6 +383,17 @@ class TraceStore(
         frames.refuse_large(entry, columns, self.memory_limit_bytes, min(rows, most))
         with self._database.cursor() as cursor:
             return frames.frame(cursor, entry, columns, finished_only=finished_only, drawn=drawn, latest=latest)
+
+    def long_table(self, dataset: str, columns: Sequence[str]) -> LongTable:
+        """Return all rows as `frame` would, finished or not, that every pass reads anew."""
+        entry = self._entry(dataset)
+        names = (ROW_ID, *(column.name for column in frames.resolved(entry, columns)), FINISHED)
+
+        def read(wanted: Sequence[str]) -> Iterator[pd.DataFrame]:
+            with self._database.cursor() as cursor:
+                yield from frames.parts(cursor, entry, wanted, AT_ONCE)
+
+        return LongTable(entry.dataset.rows, names, {}, read)
 
     def rows(self, dataset: str, row_ids: Sequence[int], columns: Sequence[str] = ()) -> pd.DataFrame:
         """Return the rows of these ids in the order asked: all columns, or the ones named."""

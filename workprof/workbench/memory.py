@@ -19,7 +19,7 @@ from workprof.core.shares import CPU, MEMORY
 from workprof.core.units import GB, dated
 from workprof.formats import utc_offset_s
 from workprof.memory import questions
-from workprof.memory.advice import VERDICT, verdict_settings, verdict_table
+from workprof.memory.advice import SIZED, VERDICT, verdict_settings, verdict_table
 from workprof.memory.assessment import DRAWN
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
@@ -99,6 +99,10 @@ def _fit_of_rows(_: Any, __: Dataset, settings: Any, fit: ProfileSettings | None
     return (fit or ProfileSettings()) if by == PROFILE else None
 
 
+IN_PARTS = (questions.LEDGER, questions.LEDGER_RUNS, questions.OVER_TIME, questions.OVER_TIME_RUNS)
+"""Questions that read a long table in parts; the others hold it."""
+
+
 def _with_rows(question: Question[Any, Any]) -> Callable[..., Frames]:
     """What reads all runs, finished or not, with their profiles where those name rows."""
 
@@ -109,7 +113,9 @@ def _with_rows(question: Question[Any, Any]) -> Callable[..., Frames]:
             raise NotEnoughData("the profiles that make the rows are not there yet; find profiles first")
 
         def read() -> Mapping[str, pd.DataFrame]:
-            jobs = _whole(bench, entry, question.columns(settings))()["jobs"]
+            columns = question.columns(settings)
+            read_rows = bench.table_of(entry, columns) if question in IN_PARTS else _whole(bench, entry, columns)
+            jobs = read_rows()["jobs"]
             if fit is None:
                 return {"jobs": jobs}
             return {"jobs": labelled(jobs, bench.profiles(entry.hash, fit, progress or silent), PROFILE_COLUMN)}
@@ -128,12 +134,12 @@ def _with_verdict(
     sized = verdict_settings(ledger.target)
 
     def both() -> Mapping[str, pd.DataFrame]:
-        if getattr(settings, "key", "any"):
+        if getattr(settings, "key", "any") or settings.rule:
             try:
                 verdict = bench.verdict(entry.hash, sized, progress or silent)
             except (ColumnMissing, NotEnoughData):  # other resources may have rows
-                return read()
-            return {**read(), VERDICT: verdict_table(verdict)}
+                return {**read(), SIZED: _every_run_of(questions.VERDICT)(bench, entry, sized)()["jobs"]}
+            return {VERDICT: verdict_table(verdict), **read()}
         return read()
 
     return both
@@ -177,7 +183,7 @@ def _every_row(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
         return _whole(bench, entry, questions.ASSESS.columns(settings))
     drawn = Drawn(MOST_TESTED, column)
     return lambda: {
-        **bench.frames_of(entry, questions.read_assessment(settings.target), every=True)(),
+        **bench.table_of(entry, questions.read_assessment(settings.target))(),
         DRAWN: bench.frames_of(entry, questions.ASSESS.columns(settings), drawn=drawn)()["jobs"],
     }
 

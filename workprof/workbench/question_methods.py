@@ -15,6 +15,7 @@ import pandas as pd
 from workprof.cache import About, ResultCache
 from workprof.core.arrays import EARLIER
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError, WrongKind
+from workprof.core.long_table import JobTable
 from workprof.core.parts import sweep_parts
 from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
@@ -28,7 +29,7 @@ from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
 from workprof.jobs import Jobs, JobView
 from workprof.profiles.settings import ProfileSettings
 from workprof.steps import Request, about, perform
-from workprof.store.frames import Drawn
+from workprof.store.frames import NUMBER_BYTES, Drawn
 from workprof.store.home import make_folder
 from workprof.store.mapping import shown
 from workprof.store.nameless import NamelessStore
@@ -39,7 +40,8 @@ Result = TypeVar("Result")
 S = TypeVar("S")
 R = TypeVar("R")
 View = TypeVar("View")
-Frames = Callable[[], Mapping[str, pd.DataFrame]]
+Frames = Callable[[], Mapping[str, Any]]
+"""What reads tables by their names: frames, or what is read in parts (`JobTable`) where the question takes it so."""
 Extras = Sequence[tuple[Step, object]]
 
 JOBS = "jobs"
@@ -244,7 +246,7 @@ class OpenHome:
         every: bool = False,
         drawn: Drawn | None = None,
         latest: int | None = None,
-    ) -> Frames:
+    ) -> Callable[[], Mapping[str, pd.DataFrame]]:
         """A function that reads columns of a dataset as its table 'jobs'; None = all but planted truths.
 
         The rows are the finished ones; `every`: all, with a column `finished`; `drawn`: these finished ones. Of more
@@ -254,17 +256,16 @@ class OpenHome:
         earlier = max((entry.rows if every else entry.finished_rows) - latest, 0) if latest is not None else 0
 
         def read() -> Mapping[str, pd.DataFrame]:
-            known = self._store.columns(entry.hash)
             if columns is None:
+                known = self._store.columns(entry.hash)
                 wanted = tuple(one.name for one in known if not one.truth and one.name != "row_id")
             else:
-                present = {one.name for one in known}
-                wanted = tuple(name for name in dict.fromkeys(columns) if name in present)
+                wanted = self._there(entry, columns)
             if drawn:
                 return {"jobs": self._store.frame(entry.hash, wanted, drawn=drawn)}
             cached, key = self._table, (entry.hash, wanted, every, earlier)
             if cached is None or cached[0] != key:
-                told = {"utc_offset_s": utc_offset_s(entry.format), "not_known": not_known(entry.format)}
+                told = self._told(entry)
                 jobs = self._store.frame(entry.hash, wanted, finished_only=not every, latest=latest)
                 jobs.attrs |= {**told, EARLIER: earlier} if earlier else told
                 cached = (key, jobs)
@@ -272,6 +273,28 @@ class OpenHome:
             return {"jobs": cached[1]}
 
         return read
+
+    def table_of(self, entry: Dataset, columns: Sequence[str]) -> Frames:
+        """As `frames_of` with every row; a table that is too large to stay in memory is read in parts."""
+        read = self.frames_of(entry, columns, every=True)
+
+        def table() -> Mapping[str, JobTable]:
+            wanted = self._there(entry, columns)
+            if entry.rows * (len(wanted) + 1) * NUMBER_BYTES <= TABLE_BYTES:
+                return read()
+            jobs = self._store.long_table(entry.hash, wanted)
+            jobs.attrs.update(self._told(entry))
+            return {"jobs": jobs}
+
+        return table
+
+    def _there(self, entry: Dataset, columns: Sequence[str]) -> tuple[str, ...]:
+        present = {one.name for one in self._store.columns(entry.hash)}
+        return tuple(name for name in dict.fromkeys(columns) if name in present)
+
+    def _told(self, entry: Dataset) -> dict[str, object]:
+        """What a table says of itself."""
+        return {"utc_offset_s": utc_offset_s(entry.format), "not_known": not_known(entry.format)}
 
     def _blocking(self, request: Request, cls: type[Result], frames: Frames, progress: Progress) -> Result:
         """The kept result of a request, or compute it here, at most once however many threads ask."""
