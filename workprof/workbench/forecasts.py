@@ -22,6 +22,7 @@ from workprof.core.errors import (
     TraceError,
     WorkprofError,
 )
+from workprof.core.long_table import parts_of
 from workprof.core.progress import Progress, silent
 from workprof.core.settings import Settings
 from workprof.core.text import near
@@ -116,6 +117,11 @@ BOUNDS = ("status", KILLS, LOWER_BOUND)
 """Columns that tell whose use of memory is a lower bound."""
 
 
+def _has_bounds(jobs: pd.DataFrame) -> bool:
+    marked = LOWER_BOUND in jobs.columns and bool((jobs[LOWER_BOUND] > 0).any())
+    return marked or bool(was_killed_for_memory(jobs).any())
+
+
 def learned_jobs(
     bench: Any, entry: Dataset, columns: Sequence[str], unfinished: str, latest: int | None = None
 ) -> Callable[[], pd.DataFrame]:
@@ -126,13 +132,11 @@ def learned_jobs(
     """
 
     def read() -> pd.DataFrame:
-        if unfinished == LEFT_OUT:
-            told = bench.frames_of(entry, BOUNDS, every=True)()["jobs"]
-            marked = LOWER_BOUND in told.columns and bool((told[LOWER_BOUND] > 0).any())
-            if not marked and not was_killed_for_memory(told).any():
-                return finished_jobs(bench, entry, columns, latest)()
+        left_out = unfinished == LEFT_OUT
+        if left_out and not any(map(_has_bounds, parts_of(bench.table_of(entry, BOUNDS)()["jobs"]))):
+            return finished_jobs(bench, entry, columns, latest)()
         every = bench.frames_of(entry, (*columns, *BOUNDS), every=True)()["jobs"]
-        return runs_to_learn(every, cut_short=unfinished != LEFT_OUT, targets=tuple(TARGETS))
+        return runs_to_learn(every, cut_short=not left_out, targets=tuple(TARGETS))
 
     return read
 
