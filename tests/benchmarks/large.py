@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.benchmarks.measure import Measured, Side, run_side
 
 N_RUNS = 300_000
-ANSWERS = ("columns", "over_time", "plan", "assess", "durations")
+ANSWERS = ("columns", "over_time", "plan", "assess", "durations", "ledger", "ledger_runs")
 BARS_S, BARS_MB = 60, 2_000
 
 MADE = """
@@ -34,6 +34,7 @@ OURS = """
 import time
 from workprof.core.settings import from_environment
 from workprof.forecasts.durations import DurationSettings
+from workprof.memory.ledger_settings import LedgerRunsSettings
 from workprof.workbench import Workbench
 started, used = time.perf_counter(), time.process_time()
 with Workbench(from_environment()) as bench:
@@ -44,6 +45,8 @@ with Workbench(from_environment()) as bench:
         "plan": lambda: bench.verdict(dataset),
         "assess": lambda: bench.assessment(dataset),
         "durations": lambda: bench.observed_durations(dataset, DurationSettings(by="task_name")),
+        "ledger": lambda: bench.ledger(dataset),
+        "ledger_runs": lambda: bench.ledger_runs(dataset, LedgerRunsSettings(rule="memory")),
     }}[{answer!r}]()
 seconds, told = time.perf_counter() - started, {{"cpu_s": time.process_time() - used}}
 if {answer!r} == "assess":

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workprof.core.arrays import Floats, Ints
+from workprof.core.arrays import Floats, Positions
 from workprof.memory.advice import ADVISED_BY
 from workprof.memory.decided import row_key
-from workprof.memory.found_runs import BY_NAME, PRICED, FoundRuns
+from workprof.memory.found_runs import BY_NAME, ONLY, PRICED, FoundRuns
 from workprof.memory.ledger_rules import CAUSES_OF, GPU_RULES, NODES, OF_RESOURCE, SPREAD, Rules, Unjudged
 from workprof.memory.ledger_settings import GPUS, LIMIT, NAMES, RESOURCES, LedgerPrices, LedgerSettings
 from workprof.memory.resources import UNITS
@@ -87,7 +87,7 @@ def findings_of(found: FoundRuns) -> Findings:
         broken_in = np.sum([found.of(rule, "n") for rule in own], axis=0)
         order = np.argsort(groups.keyed.code, kind="stable")
         ends = np.searchsorted(groups.keyed.code[order], np.arange(len(amount) + 1))
-        only, request = cells.only, cells.request
+        only, request = cells.told[:, ONLY], cells.request
         for code in np.flatnonzero(large).tolist():
             rule = max(own, key=lambda name: wasted[name][code])
             row = groups.keyed.rows[code]
@@ -140,7 +140,7 @@ def _most_common(values: Floats, counts: Floats) -> float:
     return float(kinds[often == often.max()].max()) if len(kinds) else math.nan
 
 
-def _only(codes: Ints, names: Sequence[str]) -> str:
+def _only(codes: Positions, names: Sequence[str]) -> str:
     """The name that all have; '' = several."""
     return names[codes[0]] if codes[0] >= 0 and (codes == codes[0]).all() else ""
 

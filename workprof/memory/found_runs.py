@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints, Positions
 from workprof.memory.advice import ADVISED_BY, Advised, Keyed, Lead, keyed
 from workprof.memory.known import MOST_CODES, first_of
 from workprof.memory.ledger_rules import CAUSES_OF, OF_RESOURCE, RULES, USUAL, Broken, Rules
@@ -42,10 +42,14 @@ BY_NAME = ""
 """In place of a resource of the verdict: findings about whose runs of which task."""
 RULES_OF = {sized: [rule for rule in RULES if ADVISED_BY.get(rule, BY_NAME) == sized] for sized in (*PRICED, BY_NAME)}
 """Resource of the verdict -> rules whose findings are about its keys."""
-SEVERAL = -1
+SEVERAL, NEVER = -1, -2
+TOLD = ("last", "place", "row", "task", *KEY_COLUMNS)
+"""Of a cell: whether no run so far is judged; of the run that speaks for it, the first judged one, else the first, its
+place and texts; and the row and the task that all its runs are of, or `SEVERAL`."""
+LAST, PLACE, ONLY, TEXTS = 0, 1, slice(2, 4), slice(4, None)
 
-Amounts = dict[tuple[str, str], Floats]
-"""(what it is of, what it is) -> (cells,) sums."""
+Amounts = dict[tuple[str, str], tuple[Bools, Floats | None]]
+"""(what it is of, what it is) -> (n,) which runs are added up, and of what; of None the runs."""
 
 
 class Cells:
@@ -53,8 +57,7 @@ class Cells:
 
     def __init__(self) -> None:
         self.keys: dict[tuple[float, ...], int] = {}
-        self.leads: list[tuple[bool, int, tuple[int, ...]]] = []
-        self._only: list[list[int]] = []
+        self._told = np.zeros((0, len(TOLD)), dtype=np.int32)
         self._sums, self._names = Sums(), list[tuple[str, str]]()
 
     def places(self, codes: Sequence[Ints], request: Floats) -> tuple[Ints, Ints, Ints]:
@@ -66,8 +69,8 @@ class Cells:
         at = [self.keys.setdefault(key, len(self.keys)) for key in keys]
         return own, first, np.array(at, dtype=np.int64)
 
-    def add(self, own: Ints, at: Ints, amounts: dict[tuple[str, str], tuple[Bools, Floats | None]]) -> None:
-        """Add up amounts (n,) of chosen runs; of None the runs."""
+    def add(self, own: Ints, at: Ints, amounts: Amounts) -> None:
+        """Add up amounts of the runs of a part."""
         values = [
             np.bincount(own[chosen], None if weights is None else weights[chosen], len(at))
             for chosen, weights in amounts.values()
@@ -75,30 +78,30 @@ class Cells:
         self._names = [*amounts]
         self._sums.add(at, np.array(values, dtype=np.float64))
 
-    def tell(self, at: Ints, leads: list[tuple[bool, int, tuple[int, ...]]], only: list[list[int]]) -> None:
-        """Take what speaks for cells in a part, and of which one row and task their runs are, or `SEVERAL`."""
-        new = len(self.keys) - len(self.leads)
-        self.leads += [(True, -1, ())] * new
-        self._only += [[]] * new
-        for place, lead, names in zip(at.tolist(), leads, only, strict=True):
-            before = self.leads[place]
-            if before[1] < 0:
-                self.leads[place], self._only[place] = lead, names
-                continue
-            self.leads[place] = min(before, lead)
-            known = self._only[place]
-            if known != names:
-                self._only[place] = [a if a == b else SEVERAL for a, b in zip(known, names, strict=True)]
+    def tell(self, at: Ints, told: Positions) -> None:
+        """Take `TOLD` of cells (m,) in a part."""
+        n, before = len(self.keys), len(self._told)
+        if n > before:
+            room = np.full((max(n, before + before // 4), len(TOLD)), NEVER, dtype=np.int32)
+            room[:before] = self._told
+            self._told = room
+        known = self._told[at]
+        new = known[:, PLACE] == NEVER
+        earlier = (told[:, LAST] < known[:, LAST]) | new
+        result = np.where(earlier[:, None], told, known)
+        agree = new[:, None] | (told[:, ONLY] == known[:, ONLY])
+        result[:, ONLY] = np.where(agree, told[:, ONLY], SEVERAL)
+        self._told[at] = result
+
+    @property
+    def told(self) -> Positions:
+        """(cells, `TOLD`)."""
+        return self._told[: len(self.keys)]
 
     def of(self, of: str, what: str) -> Floats:
         """(cells,) a sum."""
         result: Floats = self._sums.of[self._names.index((of, what))]
         return result
-
-    @property
-    def only(self) -> Ints:
-        """(cells, 2) codes of the row and of the task that all runs are of, or `SEVERAL`."""
-        return np.array(self._only, dtype=np.int64).reshape(-1, 2)
 
     @property
     def request(self) -> Floats:
@@ -136,13 +139,13 @@ class FoundRuns:
         broken = self.rules.broken(jobs, runs)
         self.rules.add(runs, broken)
         texts, hours = self._coded(jobs), np.nan_to_num(runs.hours)
-        every, held = np.ones(len(runs), dtype=bool), {}
-        for name in (MEMORY, CORES, GPUS):
-            held[name] = np.nan_to_num(runs.over_time(name, runs.requested[name]))
-        spoken = np.stack([*texts.values()], axis=1)
+        every, spoken = np.ones(len(runs), dtype=bool), np.stack([*texts.values()], axis=1)
+        held = {name: np.nan_to_num(runs.over_time(name, runs.requested[name])) for name in (MEMORY, CORES, GPUS)}
         for sized, cells in self.cells.items():
+            if not broken.keys() & {*RULES_OF[sized]}:
+                continue  # the table lacks the columns
             own, first, at = self._place(runs, texts, sized)
-            amounts: dict[tuple[str, str], tuple[Bools, Floats | None]] = {("", "n"): (every, None)}
+            amounts: Amounts = {("", "n"): (every, None)}
             judged = every
             if sized:
                 judged = runs.judged(PRICED[sized])
@@ -157,12 +160,10 @@ class FoundRuns:
                     amounts |= {(rule, name): (one.runs, held[name]) for name in held}
             amounts |= self._plain(runs, broken, hours, sized)
             cells.add(own, at, amounts)
-            cells.tell(at, self._leads(own, first, judged, spoken), _only(own, first, runs))
+            cells.tell(at, self._told(own, first, judged, spoken, runs))
         self._seen += len(runs)
 
-    def _plain(
-        self, runs: LedgerRuns, broken: dict[str, Broken], hours: Floats, sized: str
-    ) -> dict[tuple[str, str], tuple[Bools, Floats | None]]:
+    def _plain(self, runs: LedgerRuns, broken: dict[str, Broken], hours: Floats, sized: str) -> Amounts:
         """What the rules on the use of a resource add up further, and of the runs that break none of them."""
         resource = PRICED.get(sized, "")
         rules = [rule for rule in OF_RESOURCE.get(resource, ()) if rule in broken]
@@ -173,7 +174,7 @@ class FoundRuns:
             rest = rest & ~broken[rule].runs
         amounts = [runs.requested[resource], runs.used[resource]]
         requested, used = (np.nan_to_num(runs.over_time(resource, one)) for one in amounts)
-        result: dict[tuple[str, str], tuple[Bools, Floats | None]] = {
+        result: Amounts = {
             (REST, "n"): (rest, None),
             (REST, "wasted"): (rest, runs.wasted(resource)),
             (REST, "hours"): (rest, hours),
@@ -208,13 +209,17 @@ class FoundRuns:
         row = runs.who if self.runs.settings.by not in (TASK, WEEK) else np.zeros(len(runs), dtype=np.int64)
         return self.cells[sized].places([row, runs.task], np.full(len(runs), np.nan))
 
-    def _leads(self, own: Ints, first: Ints, judged: Bools, spoken: Ints) -> list[tuple[bool, int, tuple[int, ...]]]:
-        """What speaks for each cell of a part: whether none of its runs is judged, the run's place and texts."""
-        lead, last = first.copy(), np.ones(len(first), dtype=bool)
+    def _told(self, own: Ints, first: Ints, judged: Bools, spoken: Ints, runs: LedgerRuns) -> Positions:
+        """(m, `TOLD`) of the cells of a part."""
+        lead, last = first.copy(), np.ones(len(first), dtype=np.int64)
         at = np.flatnonzero(judged)[::-1]
-        lead[own[at]], last[own[at]] = at, False  # of several the first is written last
-        places = (lead + self._seen).tolist()
-        return [*zip(last.tolist(), places, map(tuple, spoken[lead].tolist()), strict=True)]
+        lead[own[at]], last[own[at]] = at, 0  # of several the first is written last
+        only = []
+        for codes in (runs.who, runs.task):
+            one = codes[first]
+            several = np.bincount(own[codes != one[own]], minlength=len(first)) > 0
+            only.append(np.where(several, SEVERAL, one))
+        return np.column_stack([last, lead + self._seen, *only, spoken[lead]]).astype(np.int32)
 
     def groups(self, rule: str) -> Groups:
         """What findings of a rule are about, once all parts were seen."""
@@ -237,21 +242,24 @@ class FoundRuns:
             return (*by, np.inf if key[-1] < 0 else key[-1]) if asked else tuple(by)
 
         kinds = [kind(key) for key in cells.keys]
-        leads: dict[tuple[float, ...], tuple[bool, int, tuple[int, ...]]] = {}
-        request: dict[tuple[float, ...], float] = {}
-        for one, lead, key in zip(kinds, cells.leads, cells.keys, strict=True):
-            if one not in leads or lead < leads[one]:
-                leads[one], request[one] = lead, key[-1]
+        leads: dict[tuple[float, ...], int] = {}
+        told, request = cells.told, [key[-1] for key in cells.keys]
+        for at in np.lexsort((told[:, PLACE], told[:, LAST])).tolist():
+            leads.setdefault(kinds[at], at)
         order = {one: at for at, one in enumerate(sorted(leads))}
         names = {name: [str(text) for text in known] for name, known in self._texts.items()}
-        told = [
+        spoken = [
             Lead(
-                {name: names[name][code] for name, code in zip(KEY_COLUMNS, leads[one][2], strict=True) if code >= 0},
-                None if request[one] < 0 else request[one],
+                {
+                    name: names[name][code]
+                    for name, code in zip(KEY_COLUMNS, told[leads[one], TEXTS].tolist(), strict=True)
+                    if code >= 0
+                },
+                None if request[leads[one]] < 0 else request[leads[one]],
             )
             for one in order
         ]
-        found = keyed(told, columns, verdict, sized)
+        found = keyed(spoken, columns, verdict, sized)
         code = found.code[np.array([order[one] for one in kinds], dtype=np.int64)]
         return Keyed(code, found.labels, found.rows)
 
@@ -318,14 +326,3 @@ def _alike(parts: Sequence[Ints]) -> Ints:
             most = int(result.max(initial=0)) + 1
         result, most = result * wide + part + 1, most * wide
     return _codes_of(result)
-
-
-def _only(own: Ints, first: Ints, runs: LedgerRuns) -> list[list[int]]:
-    """Of each cell the one row and the one task that its runs are of, or `SEVERAL`."""
-    found = []
-    for codes in (runs.who, runs.task):
-        one = codes[first]
-        several = np.bincount(own[codes != one[own]], minlength=len(first)) > 0
-        found.append(np.where(several, SEVERAL, one))
-    result: list[list[int]] = np.stack(found, axis=1).tolist()
-    return result

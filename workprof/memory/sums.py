@@ -17,7 +17,7 @@ class Sums:
         """Add (sums, m) to those of (m,) different codes."""
         self._n = max(self._n, int(codes.max(initial=-1)) + 1)
         if self._n > self._room.shape[1]:
-            room = np.zeros((len(values), max(self._n, 2 * self._room.shape[1])))
+            room = np.zeros((len(values), max(self._n, self._room.shape[1] * 5 // 4)))
             room[: len(self._room), : self._room.shape[1]] = self._room
             self._room = room
         self._room[:, codes] += values

@@ -219,7 +219,7 @@ def _explained(
         if cached is not None:
             return cached
         classifier = LoadedClassifier(bench.forecaster(entry.hash, settings.forecaster, progress).classifier)
-        jobs = bench.frames_of(entry, questions.LEARNED)()["jobs"]
+        jobs = finished_jobs(bench, entry, questions.LEARNED, settings.forecaster.classifier.latest_runs)()
         made = explain_all(classifier, jobs, settings.n_sampled, settings.forecaster.classifier.seed, progress)
         words = {one.name: one.source for one in bench.columns(entry.hash) if one.source}
         made = replace(made, words={name: words[name] for name in made.fields if name in words})
