@@ -46,8 +46,9 @@ CSS = f"""
   .st-key-{HEADER} .wp-copy {{ font-size: 0; border: 0; }}
   .st-key-{HEADER} .wp-copy::before {{ content: "link"; font: 1.25rem "Material Symbols Rounded"; }}
 }}
-[data-testid="stMetricLabel"] p, [data-testid="stMetricDelta"], [data-testid="stMetricDelta"] * {{
+:is([data-testid="stMetric"], [data-testid="stBaseButton-tertiary"]) :is(.stMarkdownEllipsis, .stMarkdownEllipsis p) {{
   white-space: normal; overflow: visible; }}
+[data-testid="stMetric"] [data-testid="stMetricDelta"] {{ border-radius: 0.6rem; }}
 @media (hover: none) {{ .modebar-container, [data-testid="stElementToolbar"] {{ display: none !important; }} }}
 .st-key-{WINDOW} {{ display: none; }}
 [data-testid="stBaseButton-tertiary"] p {{ text-align: left; }}

@@ -1,4 +1,4 @@
-"""What can be read from a page about how it reads: its headings, and whether the words of its figures stand out."""
+"""What can be read from a page about how it reads: its headings, the words of its figures, cards and links."""
 
 import itertools
 
@@ -46,6 +46,13 @@ least => {
 }
 """
 
+CUT = """
+() => [...document.querySelectorAll(
+  '[data-testid=stMain] :is([data-testid=stMetric], [data-testid=stBaseButton-tertiary]) *')]
+  .filter(one => one.scrollWidth > one.clientWidth && one.clientWidth && one.textContent.trim())
+  .map(one => `cut: ${one.textContent.trim()}`)
+"""
+
 
 def outline_faults(page):
     """Return what is wrong with the headings: not one title at first, or a level that is left out."""
@@ -58,3 +65,8 @@ def outline_faults(page):
 def faint_words(page):
     """Return the words of figures that stand out less than 4.5:1."""
     return page.evaluate(FAINT, LEAST_CONTRAST)
+
+
+def cut_words(page):
+    """Return the words of cards and links that are wider than their place."""
+    return sorted(set(page.evaluate(CUT)))

@@ -6,7 +6,7 @@ Axe and the console find nothing. The other views, the dark theme and other wind
 import pytest
 
 from tests.browser import axe
-from tests.browser.seen import faint_words, outline_faults
+from tests.browser.seen import cut_words, faint_words, outline_faults
 from tests.browser.views import BY_NAME
 
 WIDE, PHONE = (1440, 900), (390, 844)
@@ -77,6 +77,7 @@ def test_the_first_screen_has_the_answer_and_the_page_is_sound(whole, visitors, 
     visitor.page.wait_for_timeout(DRAWN_MS)
     if visitor.wide() > 0:
         found.append(f"{visitor.wide()} px wider than a phone")
+    found += cut_words(visitor.page)
     assert found == []
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser import axe
 from tests.browser.conftest import running_server
-from tests.browser.seen import faint_words, outline_faults
+from tests.browser.seen import cut_words, faint_words, outline_faults
 from tests.browser.views import BY_NAME, PAGES
 
 WIDE, MIDDLE, NARROW = (1440, 900), (768, 1024), (390, 844)
@@ -43,7 +43,7 @@ def look(visitor, *, dark, first):
     home = SIZES[dark][0]
     sizes = (WIDE, MIDDLE, NARROW) if first else SIZES[dark]
     for size in sizes:
-        told += resized(visitor, size)
+        told += [*resized(visitor, size), *cut_words(visitor.page)]
         if size == home or (first and size != MIDDLE):
             told += judged(visitor, size)
     told += [*outline_faults(visitor.page), *faint_words(visitor.page)]
