@@ -75,7 +75,7 @@ def _first_page(visit: Visit, dataset: Dataset) -> None:
     for table in result.tables:
         st.markdown(f"**{markdown_text(table.title, 200)}**")
         numbers = table.frame.select_dtypes("number").columns
-        look = tables.headings(table.frame.columns, dict.fromkeys(numbers, NUMBER))
+        look = dict.fromkeys(numbers, NUMBER)
         tables.show(table.frame, key=f"report_{table.name}", alt=table.title, column_config=look)
     if result.risks:
         st.markdown("**Risks and limits**")

@@ -56,8 +56,8 @@ def _open_jobs(visit: Visit) -> None:
     if jobs:
         st.header("Running, failed and cancelled")
         result = job_table(jobs)
-        look = tables.headings(result.columns) | {"step": None}
-        tables.show(result, key="runs_jobs", alt=f"{len(jobs)} computations without a result", column_config=look)
+        alt = f"{len(jobs)} computations without a result"
+        tables.show(result, key="runs_jobs", alt=alt, column_config={"step": None})
         st.caption("Since the server started. A running computation can be cancelled on its own page.")
 
 

@@ -305,7 +305,7 @@ def _nearest(view: View, given: Given, forecasts: Forecasts) -> None:
     profiles = _profiles(view)
     table = past_jobs_table(past, nearest, profiles, view.naming)
     alt = f"{len(table)} past jobs, the most similar first"
-    tables.show(table, key="classify_nearest", alt=alt, column_config=tables.headings(table.columns))
+    tables.show(table, key="classify_nearest", alt=alt)
     file = past_jobs_table(past, nearest, profiles, view.naming, file=True)
     tables.csv(file, "nearest-jobs", "classify_nearest_csv", "Download CSV")
 

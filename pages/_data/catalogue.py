@@ -12,6 +12,7 @@ from pages._frame import datasets
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import figures, tables
+from workprof.answers.help.terms import heading
 from workprof.charts.data import (
     catalogue_table,
     check_table,
@@ -63,7 +64,8 @@ def preview(workbench: Workbench, dataset: Dataset) -> None:
     """Show the first rows as stored."""
     st.caption(f"First {min(PREVIEW_ROWS, dataset.rows):,} of {dataset.rows:,} rows, units normalised.")
     frame = workbench.preview(dataset.hash, PREVIEW_ROWS)
-    tables.show(frame, key="data_preview", alt=f"First rows of {dataset.name}")
+    as_stored = frame.rename_axis(columns="field")
+    tables.show(as_stored, key="data_preview", alt=f"First rows of {dataset.name}")
 
 
 def columns(workbench: Workbench, dataset: Dataset) -> None:
@@ -75,18 +77,15 @@ def columns(workbench: Workbench, dataset: Dataset) -> None:
         table,
         key="data_columns",
         alt=f"Columns of {dataset.name} with unit, missing share, minimum, median, 95th percentile and maximum",
-        column_config=tables.headings(
-            table.columns,
-            {
-                "column": st.column_config.TextColumn(pinned=True, width=170),
-                "meaning": st.column_config.TextColumn(width=150),
-                "unit": st.column_config.TextColumn(width=85),
-                "missing": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width=110),
-                "distinct": st.column_config.NumberColumn(format="localized"),
-                "histogram": st.column_config.BarChartColumn(y_min=0, width=100),
-                **{name: st.column_config.TextColumn(width=110) for name in ("min", "median", "p95", "max")},
-            },
-        ),
+        column_config={
+            "column": st.column_config.TextColumn(pinned=True, width=170),
+            "meaning": st.column_config.TextColumn(width=150),
+            "unit": st.column_config.TextColumn(width=85),
+            "missing": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width=110),
+            "distinct": st.column_config.NumberColumn(format="localized"),
+            "histogram": st.column_config.BarChartColumn(y_min=0, width=100),
+            **{name: st.column_config.TextColumn(width=110) for name in ("min", "median", "p95", "max")},
+        },
     )
 
 
@@ -126,7 +125,8 @@ def checks(workbench: Workbench, dataset: Dataset) -> None:
         st.success("All checks passed.", icon=":material/check:")
     else:
         texts = [markdown_text(one, LONGEST_FINDING) for one in findings["finding"]]  # st.table reads Markdown
-        st.table(findings.assign(finding=texts).style.hide(axis="index").map(_level_colour, subset=["level"]))
+        shown = findings.assign(finding=texts).rename(columns=heading)
+        st.table(shown.style.hide(axis="index").map(_level_colour, subset=[heading("level")]))
     if report.joins:
         st.markdown("**Joins**: rows before and after each; a fan-out above 1 means that rows were repeated.")
         tables.show(join_table(report), key="data_joins", alt="Rows before and after each join")
@@ -177,8 +177,8 @@ def section(visit: Visit, dataset: Dataset) -> None:
     table = catalogue_table(visit.workbench.datasets())
     look = {
         "rows": st.column_config.NumberColumn(format="localized"),
-        "finished rows": st.column_config.NumberColumn("completed", format="localized", help="Rows of finished runs."),
-        "join": st.column_config.Column("join mode", help="How raw tables were joined."),
+        "finished rows": st.column_config.NumberColumn("Completed", format="localized", help="Rows of finished runs."),
+        "join": st.column_config.Column("Join mode", help="How raw tables were joined."),
     }
     tables.show(table, key="data_catalogue", alt="Datasets of this home folder", column_config=look)
     st.markdown(f"**Actions for {markdown_text(dataset.name)}**")

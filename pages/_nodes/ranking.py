@@ -265,9 +265,9 @@ def _prices(result: Ranking) -> None:
         args=(key, tuple(lines["node"]), dict(result.settings.prices_per_h)),
         height="content" if len(lines) <= MOST_ROWS else "auto",
         column_config={
-            "node": st.column_config.TextColumn("node", width="small"),
-            "price": number("price", help="Per hour; editable.", min_value=0.0, format="%.4g", width="small"),
-            "score_per_price": number("score / price", format="%.3g", width="small"),
+            "node": st.column_config.TextColumn("Node", width="small"),
+            "price": number("Price", help="Per hour; editable.", min_value=0.0, format="%.4g", width="small"),
+            "score_per_price": number("Score / price", format="%.3g", width="small"),
         },
     )
 

@@ -9,19 +9,29 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from workprof.answers.help.terms import explained
+from workprof.answers.help.terms import explained, heading
 from workprof.core.answer import Table
 from workprof.core.table import MISSING, Column, csv_bytes
-from workprof.core.words import column_words, visible_table
+from workprof.core.words import visible_table
 
 MOST_ROWS = 1000
 
 
-def show(frame: pd.DataFrame | list[dict[str, Any]], declared: Sequence[Column] = (), **further: Any) -> Any:
-    """Show a table, with the headings of its declared columns, as `st.dataframe` does and return what it returns."""
-    if declared:
-        further["column_config"] = columns(declared)
-    return st.dataframe(visible_table(pd.DataFrame(frame)), hide_index=True, placeholder=MISSING, **further)
+def show(
+    frame: pd.DataFrame | list[dict[str, Any]],
+    declared: Sequence[Column] = (),
+    *,
+    column_config: Mapping[str, Any] | None = None,
+    **further: Any,
+) -> Any:
+    """Show a table, with the headings of its declared columns, as `st.dataframe` does and return what it returns.
+
+    Columns that are values of something, as the frame's `columns.name` says, are called as they are.
+    """
+    given = pd.DataFrame(frame)
+    table = visible_table(given)
+    look = columns(declared) if declared else headings([] if given.columns.name else table.columns, column_config)
+    return st.dataframe(table, hide_index=True, placeholder=MISSING, column_config=look, **further)
 
 
 def answer(table: Table, **further: Any) -> Any:
@@ -64,7 +74,7 @@ def saved(table: Table, name: str, *, key: str, alt: str, **further: Any) -> Any
 
 def saved_frame(frame: pd.DataFrame, name: str, *, key: str, alt: str) -> None:
     """Show a table of data with a button that saves all of it as CSV."""
-    show(frame.head(MOST_ROWS), key=key, alt=alt, column_config=headings(frame.columns))
+    show(frame.head(MOST_ROWS), key=key, alt=alt)
     _rest(len(frame), frame, name, key)
 
 
@@ -95,15 +105,15 @@ def edit(frame: pd.DataFrame, **further: Any) -> None:
 def headings(names: Iterable[object], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the settings of a table's columns: those given, each name in words, the glossary's meaning of every term.
 
-    Names are as the CSV has them; one in plain words that is no term is left to Streamlit.
+    Names are as the CSV has them; one that is its heading and no term is left to Streamlit. None hides a column.
     """
     result: dict[str, Any] = dict(given or {})
     for name in map(str, names):
         own = result.get(name)
-        if isinstance(own, str):
-            own = st.column_config.Column(own)
+        if own is None and name in result:
+            continue
         words = explained(name, (own or {}).get("help") or "")
-        label = (own or {}).get("label") or column_words(name)
+        label = (own or {}).get("label") or heading(name)
         if words or label != ((own or {}).get("label") or name):
             result[name] = {**(own or st.column_config.Column()), "label": label, "help": words or None}
     return result

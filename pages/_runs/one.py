@@ -9,6 +9,7 @@ from pages._parts.controls import choice
 from pages._runs import links
 from pages._runs.links import Parameters
 from workprof.answers.saved_runs import (
+    changed_words,
     comparison_sentence,
     number_changes_table,
     raw_name,
@@ -25,6 +26,7 @@ from workprof.core.runs import RunAgain, StoredRun
 from workprof.core.words import markdown_text
 from workprof.memory.assessment import AssessmentSettings
 from workprof.profiles.questions import FIT
+from workprof.workbench.declared import STORED
 from workprof.workbench.runs import flat_settings
 
 
@@ -82,7 +84,8 @@ def _removal(visit: Visit, run: StoredRun) -> None:
 
 def _settings(run: StoredRun) -> None:
     flat = flat_settings(run.settings)
-    chosen = "\n".join(f"- {markdown_text(f'{name}: {value}', 200)}" for name, value in run.changed_words.items())
+    changed = changed_words(run.settings, STORED[run.step].settings) if run.step in STORED else ()
+    chosen = "\n".join(f"- {markdown_text(words, 200)}" for words in changed)
     st.markdown(f"Changed settings:\n\n{chosen}" if chosen else "Default settings.")
     with st.expander(
         f"All {len(flat)} settings", icon=":material/tune:", key="runs_settings", on_change="rerun", bind="query-params"

@@ -9,6 +9,7 @@ from pages._parts.controls import choice
 from workprof.answers.saved_runs import run_label, run_table, run_words, stored_sentence
 from workprof.core.runs import StoredRun
 from workprof.core.words import markdown_text
+from workprof.workbench.declared import STORED
 
 RUN, TABLE, ORDER = "runs_run", "runs_table", "runs_order"
 MOST_SHOWN = 1000
@@ -31,13 +32,13 @@ def choose(runs: tuple[StoredRun, ...]) -> StoredRun | None:
     if len(shown) > MOST_SHOWN:
         st.caption(f"The newest {MOST_SHOWN:,} of {len(shown):,}; choose a dataset or a type to see older ones.")
         shown = shown[:MOST_SHOWN]
-    table = run_table(shown)
+    table = run_table(shown, {step: question.settings for step, question in STORED.items()})
     st.session_state[ORDER] = [run_label(run) for run in shown]
     tables.show(
         table,
         key=TABLE,
         alt=f"{len(table)} computed results",
-        column_config=tables.headings(table.columns, _columns()) | dict.fromkeys(FILE_ONLY),
+        column_config=_columns() | dict.fromkeys(FILE_ONLY),
         height=HEIGHT if len(table) > MOST_LINES else "content",
         on_select=_picked,
         selection_mode="single-row",
@@ -78,9 +79,9 @@ def _picked() -> None:
 
 def _columns() -> dict[str, Any]:
     return {
-        "what": st.column_config.Column("result", width="medium"),
-        "settings": st.column_config.Column("changed settings", width="medium"),
-        "seconds": st.column_config.NumberColumn("took", format="%.3g s"),
+        "what": st.column_config.Column("Result", width="medium"),
+        "settings": st.column_config.Column("Changed settings", width="medium"),
+        "seconds": st.column_config.NumberColumn("Took", format="%.3g s"),
         "MB": st.column_config.NumberColumn(format="%.1f"),
         "pinned": st.column_config.CheckboxColumn(),
     }

@@ -1,5 +1,6 @@
 """The Runs page: nothing computed, filters and links, one run, two runs, pins, removal, jobs without a result."""
 
+import json
 import shutil
 
 import numpy as np
@@ -9,15 +10,20 @@ import pytest
 from pages._runs import links
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE, problems, words
+from workprof.answers.saved_runs import changed_words
 from workprof.campaign.journal import Journal
 from workprof.campaign.plan import read_plan
 from workprof.campaign.status import enlist
+from workprof.core.records import canonical_json
 from workprof.core.settings import from_environment
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.verdict import VerdictSettings
+from workprof.phases.library import LibrarySettings
+from workprof.phases.matching import MatchRunSettings
+from workprof.phases.timeline import AlignmentSettings
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
@@ -249,10 +255,17 @@ def test_changed_settings_are_told_in_words(runs):
     with Workbench(from_environment()) as bench:
         bins, stability = (bench.stored_run(runs[name].run) for name in ("bins", "stability"))
     assert bins.changed["headroom"] == "0.1"
-    assert bins.changed_words["Headroom"] == "10.0 %"
-    assert not any(
-        "_" in words or "[" in words for words in (*stability.changed_words, *stability.changed_words.values())
-    )
+    assert "Headroom: 10.0 %" in changed_words(bins.settings, BinSettings)
+    told = changed_words(stability.settings, StabilitySettings)
+    assert told and not any("_" in words or "[" in words for words in told)
+
+
+def test_only_what_differs_from_the_defaults_is_told_where_some_setting_has_none():
+    """An alignment has two runs to choose, so its class cannot be made without arguments."""
+    asked = AlignmentSettings("a/1", "b/2", library=LibrarySettings(mode="faithful"))
+    given = json.loads(canonical_json(asked))
+    assert changed_words(given, AlignmentSettings) == ("First: a/1", "Laid over: b/2", "Mode: As published")
+    assert changed_words(json.loads(canonical_json(MatchRunSettings("a/1"))), MatchRunSettings) == ("Run: a/1",)
 
 
 PLAN = 'name = "trial"\nrepeats = 2\n[commands]\nkeep = "true"\nfail = "false"\n'

@@ -1,5 +1,6 @@
 """What every view really shows: no banned wording, no raw name of an option or a column, no long sentence."""
 
+import json
 import re
 
 import plotly.io
@@ -59,11 +60,33 @@ def faults(text):
     return [found[0] for pattern in (FOUND, NAMED) for found in pattern.finditer(text)]
 
 
+SMALL = re.compile(r"[a-z]{2,}(?![\w.])")
+"""A word; a symbol (p95), a published name (scores_v3) or a counter's begins as it is written."""
+
+
+NAMED_DATA = {"tasks", "part", "the default, not saved: place", "the default, not saved: score"}
+"""Datasets and scenarios side by side are called as they are, and so are the columns of a dataset's first rows."""
+
+
+def small_headings(node):
+    """Return the headings of a table or tab, or the label of a card, that begin with a small letter."""
+    if node.type in ("dataframe", "arrow_data_frame") and not node.proto.alt.startswith("First rows of"):
+        looks = json.loads(node.proto.columns or "{}")
+        shown = {name: looks.get(name, {}) for name in map(str, node.value.columns)}
+        labels = [look.get("label") or name for name, look in shown.items() if not look.get("hidden")]
+    elif node.type in ("heading", "tab", "metric"):
+        labels = [getattr(node, "value", "") if node.type == "heading" else node.label]
+    else:
+        labels = []
+    return [label for label in labels if SMALL.match(label) and label not in NAMED_DATA]
+
+
 def assert_plain(test):
     shown = [text for node in addresses.everything(test) for text in texts(node)]
     assert sum(map(len, map(sentences, shown))) > 5
     assert {text[:160]: bad for text in shown if (bad := faults(text))} == {}
     assert long_ones(shown) == []
+    assert [bad for node in addresses.everything(test) for bad in small_headings(node)] == []
 
 
 def test_the_search_sees_what_it_should():

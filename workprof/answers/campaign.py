@@ -17,13 +17,17 @@ class StateCount:
     runs: int
 
 
-STATE_COUNTS = (Column("state"), Column("runs", unit="count"), Column("meaning", width="large"))
+STATE_COUNTS = (
+    Column("state", heading="State"),
+    Column("runs", heading="Runs", unit="count"),
+    Column("meaning", heading="Meaning", width="large"),
+)
 WAYS = (
-    Column("before", heading="from"),
-    Column("after", heading="to"),
-    Column("runs", unit="count"),
-    Column("times", unit="count"),
-    Column("when", width="large"),
+    Column("before", heading="From"),
+    Column("after", heading="To"),
+    Column("runs", heading="Runs", unit="count"),
+    Column("times", heading="Times", unit="count"),
+    Column("when", heading="When", width="large"),
 )
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from workprof.answers.comparison import rows_table, sides_table
+from workprof.answers.help.terms import heading
 from workprof.answers.tasks import shown
 from workprof.answers.verdict import KEY_WORDS
 from workprof.core.answer import Answer, Figure, Table
@@ -211,7 +212,7 @@ DEGRADED = (
 
 def changes_answer(result: Changes) -> Answer:
     """The last period against the one before: figures, rows, what was taken up, what got worse."""
-    titles = period_words(result.periods[0]), period_words(result.periods[1])
+    titles = heading(period_words(result.periods[0])), heading(period_words(result.periods[1]))
     tables = [sides_table(result.compared, titles), rows_table(result.compared)]
     tables += [worse_table(result.worse)] if result.worse else []
     tables += [_rows_table(result.taken_up)] if result.taken_up is not None and result.taken_up.rows else []

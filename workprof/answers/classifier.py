@@ -349,7 +349,7 @@ class _Held:
 
 CALIBRATION = (
     NAME,
-    Column("runs"),
+    Column("runs", heading="Runs"),
     Column("n_test", lambda one: int(one.held.rows.sum()), "Test runs", "%,.0f"),
     Column("mean_probability", "held.mean_stated", "Stated probability", "%.3f"),
     Column("correct_share", "held.mean_observed", "Correct", unit="share"),

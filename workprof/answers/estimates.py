@@ -177,7 +177,7 @@ class _Held:
 
 HELD = (
     Column("tested_on", "", "Tested on"),
-    Column("runs"),
+    Column("runs", heading="Runs"),
     Column("n_test", "", "Test runs", "%,.0f"),
     COVERAGE,
     WIDTH,

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+from workprof.answers.help.terms import heading
 from workprof.answers.runs import never_used
 from workprof.answers.tasks import shown
 from workprof.answers.verdict import amount_words, named, row_document, row_words, why
@@ -287,7 +288,7 @@ def _amounts(one: Resource) -> tuple[Column, ...]:
 
 
 ROWS = (
-    Column("name", lambda row: shortened(row.name, LONGEST_NAME), pinned=True, width="medium"),
+    Column("name", lambda row: shortened(row.name, LONGEST_NAME), "Name", pinned=True, width="medium"),
     Column("runs", "n_runs", "Runs", unit="runs", help="Finished ones."),
     *(column for one in RESOURCES for column in _amounts(one)),
     Column(
@@ -312,7 +313,7 @@ def _rows(ledger: Ledger) -> Table:
     }
     gone |= set() if ledger.settings.prices.given else {"money"}
     columns = [one for one in ROWS if one.name not in gone]
-    first = replace(columns[0], heading=ledger.settings.by)
+    first = replace(columns[0], heading=heading(ledger.settings.by))
     return Table("rows", f"By {ledger.settings.by}", (first, *columns[1:]), (*ledger.rows, ledger.totals))
 
 

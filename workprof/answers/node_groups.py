@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from workprof.answers.help.terms import heading
 from workprof.answers.nodes import decision_sentence, node_document, node_table, nodes_words, resource, weights_sentence
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
@@ -112,8 +113,8 @@ def groups_table(result: Groups) -> Table:
     columns = (
         Column("group", "number", "Group"),
         Column("node", "nodes", "Node"),
-        *(Column(f"{name}_label", _of("labels", name), resource(name)) for name in aspects),
-        *(Column(f"{name}_score", _of("scores", name), f"{resource(name)} score", "%.3g") for name in scores),
+        *(Column(f"{name}_label", _of("labels", name), heading(resource(name))) for name in aspects),
+        *(Column(f"{name}_score", _of("scores", name), heading(f"{resource(name)} score"), "%.3g") for name in scores),
     )
     return Table("node-groups", "Groups", columns, _grouped(result.groups, each=True))
 
@@ -151,7 +152,7 @@ def chosen_sentence(result: Groups) -> str:
 def groups_answer(result: Groups) -> Answer:
     """Which nodes are alike."""
     aspects = list(result.groups[0].labels) if result.groups else []
-    labels = tuple(Column(f"{name}_label", _of("labels", name), resource(name)) for name in aspects)
+    labels = tuple(Column(f"{name}_label", _of("labels", name), heading(resource(name))) for name in aspects)
     names = ("k", "silhouette", "aspects", "silhouettes", "stability", "reference_rand", "not_grouped", "published")
     return Answer(
         groups_sentence(result),
@@ -207,7 +208,7 @@ def kinds_table(result: Allocation, names: Sequence[str] = ()) -> Table:
     def label(aspect: str) -> Column:
         said = lambda one: f"{one.labels[aspect]} of {k}" if one.labels[aspect] else "not known"  # noqa: E731
         meaning = "Label by the median use among all runs; 1 uses least."
-        return Column(f"{aspect}_label", said, f"{resource(aspect)} label", help=meaning)
+        return Column(f"{aspect}_label", said, heading(f"{resource(aspect)} label"), help=meaning)
 
     def group(name: str, place: int, meaning: str) -> Column:
         def said(one: PlacedKind) -> str | None:
@@ -215,7 +216,7 @@ def kinds_table(result: Allocation, names: Sequence[str] = ()) -> Table:
                 return None
             return f"{one.groups[place]}: {members_words(result.groups[one.groups[place]].nodes)}"
 
-        return Column(name, said, help=meaning)
+        return Column(name, said, heading(name), help=meaning)
 
     def used(aspect: str) -> Column:
         word, factor, unit = SHOWN_USE.get(aspect, MOVED_USE)
@@ -239,7 +240,7 @@ def allocation_answer(result: Allocation) -> Answer:
 
     def rank(name: str) -> Column:
         said = lambda one: f"{one.group.ranks[name]} of {k}"  # noqa: E731
-        return Column(f"{name}_rank", said, f"{resource(name)}: 1 = weakest")
+        return Column(f"{name}_rank", said, heading(f"{resource(name)}: 1 = weakest"))
 
     ranks = map(rank, result.groups[0].ranks if result.groups else ())
     places = Column("places", "group.places", "Places", "%,.0f")

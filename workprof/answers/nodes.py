@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from workprof.answers.help.terms import heading
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
 from workprof.core.units import format_share
@@ -197,7 +198,7 @@ def node_table(result: Ranking) -> Table:
 
     def score_in(name: str) -> Column:
         value, said = lambda one: one.aspects[name].score, lambda one: score_words(one.aspects[name])
-        return Column(name, value, resource(name), said=said)
+        return Column(name, value, heading(resource(name)), said=said)
 
     columns = (
         Column("rank", lambda one: one.rank or None, "Place", "%.0f"),

@@ -1,9 +1,14 @@
 """Tables and sentences of the Runs page: saved results, one of them, two side by side, jobs without a result."""
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
 
 import pandas as pd
 
+from workprof.core.fields import Leaf, default_of, get, leaves
+from workprof.core.records import to_json
 from workprof.core.runs import MlflowExport, NumberChange, OpenJob, SettingChange, StoredRun
 from workprof.core.units import format_bytes, format_duration, format_share
 from workprof.core.words import counted
@@ -42,15 +47,68 @@ def recent_line(run: StoredRun) -> str:
     return f"{_what(run)} · {run.dataset} · {when(run)} UTC"
 
 
-def run_table(runs: Sequence[StoredRun]) -> pd.DataFrame:
-    """Return one line per run, newest first; of the settings what differs from the step's defaults."""
+def changed_words(given: Mapping[str, Any], settings: Any) -> tuple[str, ...]:
+    """Return the settings of a document that are not at their class's defaults, as the form has them: 'Bins: 3'."""
+    found = ((leaf, _at(given, leaf.path)) for leaf in leaves(settings))
+    usual = _usual(settings)
+    return tuple(
+        f"{leaf.label.partition(' (')[0]}: {_in_words(leaf, value)}"
+        for leaf, value in found
+        if value is not MISSING and value != usual[leaf.path]
+    )
+
+
+def _at(document: Any, path: str) -> Any:
+    """Return the value at a path of a document, MISSING where there is none: it is of an older version."""
+    for name in path.split("."):
+        document = document.get(name, MISSING) if isinstance(document, dict) else MISSING
+    return document
+
+
+@functools.cache
+def _usual(settings: Any) -> dict[str, Any]:
+    """Return path -> default as documents have it, MISSING for a setting that has to be given."""
+    wholes = {one.name: default_of(one) for one in fields(settings)}
+    return {leaf.path: to_json(_default(leaf, wholes[leaf.path.partition(".")[0]])) for leaf in leaves(settings)}
+
+
+def _default(leaf: Leaf, whole: Any) -> Any:
+    rest = leaf.path.partition(".")[2]
+    return leaf.default if whole is MISSING or not rest else get(whole, rest)
+
+
+_UNITS: dict[str, Callable[[float], str]] = {"bytes": format_bytes, "share": format_share, "s": format_duration}
+
+
+def _in_words(leaf: Leaf, value: Any) -> str:
+    shown = leaf.about.shown
+    word = next((word for word, meaning in leaf.about.named.items() if to_json(meaning) == value), None)
+    if word is not None:
+        return shown.get(word, word)
+    if value is None or value in ("", [], {}):
+        return leaf.about.empty or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return _UNITS.get(leaf.about.unit, "{:,.6g}".format)(value)
+    if isinstance(value, list):
+        return ", ".join(_in_words(leaf, one) for one in value)
+    if isinstance(value, dict) and is_dataclass(leaf.each):
+        return ", ".join(changed_words(value, leaf.each)) or "Default"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_in_words(leaf, one)}" for name, one in value.items())
+    return shown.get(value, value)
+
+
+def run_table(runs: Sequence[StoredRun], settings: Mapping[str, type[Any]]) -> pd.DataFrame:
+    """Return one line per run, newest first; of the settings (step -> class) what differs from the defaults."""
     names = ["run", "what", "dataset", "hash", "settings", "seed", "seconds", "created (UTC)", "MB", "pinned"]
     names += ["version", "step"]
-    return pd.DataFrame([_line(run) for run in runs], columns=names)
+    return pd.DataFrame([_line(run, settings.get(run.step)) for run in runs], columns=names)
 
 
-def _line(run: StoredRun) -> dict[str, object]:
-    words = ", ".join(f"{name}: {value}" for name, value in run.changed_words.items())
+def _line(run: StoredRun, settings: type[Any] | None) -> dict[str, object]:
+    words = ", ".join(changed_words(run.settings, settings)) if settings else ""
     version = run.versions.get("workprof", "unknown")
     return {
         "run": run.run,

@@ -224,7 +224,7 @@ def comparison_table(result: Comparison) -> pd.DataFrame:
             values = difference.values  # noqa: PD011  a field of the record
             lines[f"differs: {difference.setting}"] = [_value(value) for value in values]
     table = pd.DataFrame(lines).T
-    table.columns = pd.Index([one.name for one in result.scenarios])
+    table.columns = pd.Index([one.name for one in result.scenarios], name="scenario")
     return table.rename_axis("").reset_index()
 
 

@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Iterator
 
+from workprof.answers.help.terms import heading
 from workprof.charts.shapes import Chart, Headline
 from workprof.charts.theme import readable
 from workprof.core.records import to_json
@@ -13,7 +14,7 @@ from workprof.core.shares import in_words
 from workprof.core.table import MISSING, Column
 from workprof.core.text import visible
 from workprof.core.units import format_duration
-from workprof.core.words import column_words, counted
+from workprof.core.words import counted
 from workprof.report.parts import Decision, Section, Table
 from workprof.report.report import Report
 from workprof.store.reports import lines_lost
@@ -199,10 +200,10 @@ def _table(table: Table) -> str:
 def _rows(table: Table) -> str:
     frame, told = table.frame, table.told
     if told is None:
-        names = [column_words(str(name)) for name in frame.columns]
+        names = [heading(str(name)) for name in frame.columns]
         lines = ["".join(map(_td, row)) for row in frame.head(MOST_ROWS).itertuples(index=False, name=None)]
     else:
-        names = [column.title for column in told.seen]
+        names = [heading(column.title) for column in told.seen]
         lines = ["".join(_told(column, row) for column in told.seen) for row in told.rows[:MOST_ROWS]]
     head = "".join(f'<th scope="col">{_text(name)}</th>' for name in names)
     body = "".join(f"<tr>{line}</tr>" for line in lines)

@@ -45,7 +45,7 @@ SETTING_COLUMNS = (
     Column("meaning", "leaf.about.help", width="large"),
     Column("default", help="As an option has it; nothing: it has to be given, or is empty."),
     Column("allowed", help="Choices, or bounds; a share is from 0 to 1.", width="medium"),
-    Column("address", lambda line: line.leaf.key(line.question.page), heading="in the address"),
+    Column("address", lambda line: line.leaf.key(line.question.page), heading="In the address"),
 )
 
 

@@ -1,11 +1,13 @@
 """The glossary: every term once, what else it is called on labels and columns, and its meaning beside a control."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from workprof.core.errors import SettingsError
+from workprof.core.words import column_words
 from workprof.memory.bin_models import PENALTY
 from workprof.memory.policies import DEFAULT
 from workprof.profiles.settings import (
@@ -387,6 +389,16 @@ _MEANINGS |= {spoken: _MEANINGS[name.lower()] for name, others in _SPOKEN.items(
 def glossary_of(label: str) -> str:
     """Return the glossary's meaning of a label, a column or a control; '' where it is no term."""
     return _MEANINGS.get(label.strip().lower(), "")
+
+
+_WORD = re.compile(r"[a-z]{2,}(?![\w.])")
+"""A symbol as 'p95' or 'k', or a counter's name, begins as it is written."""
+
+
+def heading(name: str) -> str:
+    """Return the words above a column: 'Duration p95 (s)' of duration_p95_s. Every heading begins with a capital."""
+    words = column_words(name)
+    return f"{words[0].upper()}{words[1:]}" if _WORD.match(words) else words
 
 
 def explained(label: str, meaning: str = "") -> str:

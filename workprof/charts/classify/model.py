@@ -205,7 +205,8 @@ def confusion_table(confusion: Confusion, naming: Naming, shown_as: str) -> pd.D
     """Return the matrix as rows or as percent of the actual class's rows, a line per actual class."""
     numbers = confusion.counts if shown_as == "rows" else np.round(100 * shapes.row_shares(confusion.counts), 1)
     names = [f"{int(profile)} {naming.name(int(profile))}" for profile in confusion.classes]
-    table = pd.DataFrame(numbers, index=names, columns=names).rename_axis(f"truth ({shown_as})").reset_index()
+    table = pd.DataFrame(numbers, names, pd.Index(names, name="predicted"))
+    table = table.rename_axis(f"truth ({shown_as})").reset_index()
     return table.assign(support=confusion.counts.sum(axis=1))
 
 

@@ -43,7 +43,7 @@ def course_chart(result: Course) -> Chart:
         ),
         takeaway=course_sentence(result),
         shows=f"Probabilities of {counted(len(order), 'workload')} by what is seen of a run.",
-        data=pd.DataFrame(result.probabilities, columns=list(result.workloads)).assign(
+        data=pd.DataFrame(result.probabilities, columns=pd.Index(result.workloads, name="workload")).assign(
             seen_s=at, taken_for=[one.workload for one in result.points]
         ),
         note=f"{course_note(result)} Hollow: unknown so far.",

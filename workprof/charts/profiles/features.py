@@ -182,7 +182,7 @@ def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: 
         figure=figure,
         takeaway=_heatmap_takeaway(heatmap, lines),
         shows=f"Heat map of {label(field)} against {len(lines)} groups, as shares {_WORDS[by]}.",
-        data=pd.DataFrame(heatmap.counts, index=lines, columns=values).rename_axis("name").reset_index(),
+        data=pd.DataFrame(heatmap.counts, lines, pd.Index(values, name=field)).rename_axis("name").reset_index(),
         note=rests_on(
             fit,
             f"Shares {_WORDS[by]}; the table holds the runs. The last column may pool rarer values.",
