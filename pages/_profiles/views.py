@@ -10,7 +10,7 @@ from pages._frame.visit import Visit
 from pages._parts import controls, figures, tables
 from workprof.answers.profiles import summary_table
 from workprof.charts.downloads import labels_table, model_card, parquet_bytes
-from workprof.charts.profiles.features import BY, feature_boxes, metadata_heatmap
+from workprof.charts.profiles.features import BY, UNITS, feature_boxes, metadata_heatmap
 from workprof.charts.profiles.overview import ORDERS, condensed_tree, size_bars
 from workprof.core.words import counted, label
 from workprof.inputs import safe_name
@@ -39,6 +39,7 @@ class View:
 
 
 ORDER_WORDS = {"std": "Spread", "median": "Median", "size": "Size"}
+UNIT_WORDS = {"own": "Own", "scaled": "Scaled"}
 BY_WORDS = {"profile": "Profile", "value": "Value"}
 
 
@@ -59,7 +60,10 @@ def boxes(view: View) -> None:
             )
         meaning = "Spread: standard deviation of the feature (std); median of the feature; size: runs."
         order = controls.choice("Order by", "profiles_box_order", ORDERS, meaning, shown=ORDER_WORDS, row=True)
-    figures.show(feature_boxes(view.fit, view.names, feature, order), key=f"profiles_boxes_{feature}_{order}")
+        meaning = "Of the axis: the feature's own, or that in which runs are compared."
+        units = controls.choice("Unit", "profiles_box_unit", UNITS, meaning, shown=UNIT_WORDS, row=True)
+    chart = feature_boxes(view.fit, view.names, feature, order, units)
+    figures.show(chart, key=f"profiles_boxes_{feature}_{order}_{units}")
 
 
 def sizes(view: View) -> None:

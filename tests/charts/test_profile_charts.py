@@ -28,6 +28,8 @@ from workprof.charts.profiles.overview import (
     size_bars,
 )
 from workprof.charts.theme import OUTLIER_COLOUR
+from workprof.profiles.features import FeatureMatrix, fit_transform, scale_values
+from workprof.profiles.summary import feature_spread
 
 NAMES = profile_names(made.fit(), made.NOTES)
 
@@ -55,7 +57,38 @@ def test_the_published_definitions_are_flagged_on_every_chart(name):
 def test_boxes_are_ordered_by_standard_deviation_with_the_outliers_last():
     chart = feature_boxes(made.fit(), NAMES, "cpu_usage_percent")
     assert list(chart.data["profile"]) == [1, 0, 2, -1]
-    assert "scaled" in chart.figure.layout.xaxis.title.text
+    assert chart.figure.layout.xaxis.title.text == "CPU usage (% of one core)"
+    scaled = feature_boxes(made.fit(), NAMES, "cpu_usage_percent", units="scaled")
+    assert "scaled" in scaled.figure.layout.xaxis.title.text and "scaler: power" in scaled.note
+    assert list(chart.data["profile"]) == list(scaled.data["profile"])
+
+
+@pytest.mark.parametrize("scaler", ["none", "standard", "minmax", "robust", "power"])
+def test_the_whiskers_of_a_feature_are_runs_of_its_own_values(scaler):
+    """What is drawn in a feature's own unit are the very values whose scaled ones end the whiskers."""
+    drawn = np.random.default_rng(3)
+    values = np.column_stack([np.exp(drawn.normal(20, 3, 400)), drawn.normal(0, 5, 400)])
+    transform = fit_transform(FeatureMatrix(("peak_memory_bytes", "other"), values, {}, {}), scaler, "corrected")
+    labels = np.repeat([0, 1], 200)
+    scaled = scale_values(transform, values)
+    spread = feature_spread(scaled, values, labels, transform.features)
+    fit = replace(made.fit(), transform=transform, spread=spread, labels=labels, features=transform.features)
+    for place, feature in enumerate(transform.features):
+        chart = feature_boxes(fit, NAMES, feature)
+        for row in chart.data.itertuples():
+            own = values[labels == row.profile, place]
+            assert min(abs(own - row.raw_lower)) <= 1e-9 * abs(row.raw_lower)
+            assert min(abs(own - row.raw_upper)) <= 1e-9 * abs(row.raw_upper)
+    assert feature_boxes(fit, NAMES, "peak_memory_bytes").figure.layout.xaxis.type == "log"
+    assert feature_boxes(fit, NAMES, "other").figure.layout.xaxis.type is None
+
+
+def test_a_zero_lies_at_the_left_edge_of_a_logarithmic_axis():
+    fit = made.fit()
+    zero = replace(fit.spread, raw_q1=np.zeros_like(fit.spread.raw_q1), raw_q3=1e6 * fit.spread.raw_q3)
+    chart = feature_boxes(replace(fit, spread=zero), NAMES, "cpu_usage_percent")
+    assert "Zero lies at the left edge." in chart.note
+    assert all(min(trace.q1) > 0 for trace in chart.figure.data)
 
 
 def test_boxes_mark_the_smallest_mean_and_largest_standard_deviation_of_the_profiles():

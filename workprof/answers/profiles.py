@@ -541,6 +541,15 @@ def stability_sentence(result: Stability, names: Mapping[int, str]) -> str:
     return f"{stable} of {len(rated)} profiles come back stable in {result.settings.resamples} resamples{tail}."
 
 
+def boxes_note(scaler: str, *, scaled: bool, zero: bool) -> str:
+    """What boxes and whiskers of a feature are, and where a zero lies on a logarithmic axis."""
+    edge = " Zero lies at the left edge." if zero else ""
+    unit = f" Scaled units (scaler: {scaler}) are those of the distances between runs." if scaled else ""
+    return (
+        f"Boxes: quartiles. Whiskers: outermost runs within 1.5 interquartile ranges. σ: in scaled units.{unit}{edge}"
+    )
+
+
 def spread_words(feature: str, name: str, size: int, median: float, sigma: str) -> str:
     """What stands at the box of a profile's feature."""
     return f"{runs_of(name, size)}, median {formatted(feature, median)}, σ {sigma}"

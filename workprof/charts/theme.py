@@ -1,6 +1,7 @@
 """One look for every figure: colours that hold on white and on near-black, marks for profiles, ink on a ground."""
 
 import hashlib
+import html
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from workprof.profiles.names import OUTLIERS
+from workprof.profiles.names import OUTLIERS, fitted
 
 COLOURS = ("#3079cf", "#c9601f", "#2a8f57", "#9560cc", "#cf4a45", "#17879a", "#a3721a", "#c4508f")
 """Each at least 3:1 against both page backgrounds (a test computes it)."""
@@ -86,6 +87,8 @@ def readable(figure: go.Figure, *, dark: bool, narrow: bool = False) -> go.Figur
     for trace in traces:
         if trace.get("type") == "scatter" and "marker" in trace:  # Plotly outlines marks of several sizes
             trace["marker"].setdefault("line", {}).setdefault("width", 0)
+    if narrow:
+        _short_labels(axes, traces)
     margin = layout["margin"]
     margin |= {side: max(px, margin.get(side) or 0) for side, px in room(traces, layout).items()}
     if narrow:
@@ -147,6 +150,24 @@ def room(traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) -> dict
 
 PHONE_PX = 358
 """Of a chart on the narrowest phone: 390 pixels without the page's edges."""
+
+
+LONGEST_ON_A_PHONE = 19
+"""Characters of a row's name there; a profile keeps its number."""
+
+
+def _short_labels(axes: Mapping[str, Any], traces: Sequence[Mapping[str, Any]]) -> None:
+    """Shorten the names of rows that would leave a phone little room for the plot; the data below has them whole."""
+    for name, axis in axes.items():
+        if name[0] == "y" and axis.get("ticktext") is None:
+            own = f"y{name[5:]}"
+            rows = [row for trace in traces if trace.get("yaxis", "y") == own for row in _values(trace, "y")]
+            names = list(dict.fromkeys(row for row in rows if isinstance(row, str)))
+            if any(len(row) > LONGEST_ON_A_PHONE for row in names):
+                axis["tickvals"] = names
+                axis["ticktext"] = [
+                    html.escape(fitted(html.unescape(row), LONGEST_ON_A_PHONE), quote=False) for row in names
+                ]
 
 
 def _folded_titles(axes: Mapping[str, Any], plot_px: float) -> int:

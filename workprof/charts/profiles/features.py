@@ -1,7 +1,8 @@
 """What sets profiles apart: boxes of their features, and a heat map of users, workloads and nodes."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,33 +10,44 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from workprof.answers.profiles import PURE_FROM, pure_sentence, rests_on, spread_sentence, spread_words
+from workprof.answers.profiles import PURE_FROM, boxes_note, pure_sentence, rests_on, spread_sentence, spread_words
 from workprof.answers.tasks import TASK_COLUMN, task_labels
 from workprof.charts import shapes
+from workprof.charts.durations.observed import value_axis
 from workprof.charts.profiles.overview import sizes
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR, rows_height
 from workprof.core.words import distinct, label, plotly_text, shortened
+from workprof.profiles.features import FittedTransform, scale_values
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.metadata import Heatmap
 from workprof.profiles.names import OUTLIERS
 
 ROUNDING = 1e-9
 """A standard deviation below this is that of equal values."""
-ROOM_FOR_WORDS = 0.45
+ROOM_FOR_WORDS = 0.2
 """Share of the data's width kept free at the right for the annotations."""
 
 
-def feature_boxes(fit: ProfileFit, names: Mapping[int, str], feature: str, order: str = "std") -> Chart:
-    """Return box plots of a feature per profile, ordered by 'std', 'median' or 'size', outliers last.
+UNITS = ("own", "scaled")
+"""Of the axis of boxes: the feature's own, or that of the distances between runs."""
+WIDE = 100.0
+"""From this ratio of the largest to the smallest value on, an axis is logarithmic."""
+
+
+def feature_boxes(
+    fit: ProfileFit, names: Mapping[int, str], feature: str, order: str = "std", units: str = UNITS[0]
+) -> Chart:
+    """Return box plots of a feature per profile, ordered by 'std', 'median' or 'size', outliers last; see `UNITS`.
 
     Source: the paper's Fig. 4 (profiles by standard deviation; smallest, mean and largest marked).
     """
     table = _table(fit, names, feature, order)
-    figure = _figure(table, feature)
     extremes = _extremes(table)
+    axis = (_own_axis if units == UNITS[0] else _scaled_axis)(table, feature)
+    figure = _figure(table, feature, axis)
     for position, words in extremes.items():
-        _annotate(figure, table, position, words)
+        _annotate(figure, table, position, words, axis)
     inside = table[table["profile"] != OUTLIERS]
     return Chart(
         name=f"spread-{feature}",
@@ -45,11 +57,7 @@ def feature_boxes(fit: ProfileFit, names: Mapping[int, str], feature: str, order
         + "; ".join(f"{table['name'].iloc[i]}: {words}" for i, words in extremes.items())
         + ".",
         data=table,
-        note=rests_on(
-            fit,
-            "Boxes: quartiles and 1.5 interquartile ranges, in scaled units "
-            f"(scaler: {fit.settings.scaler}). The table has the feature's own unit.",
-        ),
+        note=rests_on(fit, boxes_note(fit.settings.scaler, scaled=units != UNITS[0], zero=axis.zero)),
     )
 
 
@@ -62,6 +70,9 @@ def _table(fit: ProfileFit, names: Mapping[int, str], feature: str, order: str) 
     table = pd.DataFrame({"profile": spread.profiles, **parts})
     table.insert(1, "name", [shortened(names.get(int(p), f"P{p}")) for p in spread.profiles])
     table.insert(2, "size", [rows.get(int(p), 0) for p in spread.profiles])
+    for end, quartile, outer in (("lower", "raw_q1", np.fmin), ("upper", "raw_q3", np.fmax)):
+        reached = table[quartile] if fit.transform is None else _unscaled(fit.transform, feature, table[end].to_numpy())
+        table[f"raw_{end}"] = outer(reached, table[quartile])  # missing values were filled in before they were scaled
     table["outliers"] = table["profile"] == OUTLIERS
     return table.sort_values(["outliers", order], kind="stable").drop(columns="outliers").reset_index(drop=True)
 
@@ -69,16 +80,76 @@ def _table(fit: ProfileFit, names: Mapping[int, str], feature: str, order: str) 
 _COLUMNS = ("mean", "std", "lower", "q1", "median", "q3", "upper", "raw_median", "raw_q1", "raw_q3")
 
 
-def _figure(table: pd.DataFrame, feature: str) -> go.Figure:
-    rows: Any = table.itertuples()
-    low, high = float(np.nanmin(table["lower"])), float(np.nanmax(table["upper"]))
+BISECTIONS = 200
+LARGEST = 60.0
+"""Inverse hyperbolic sine of the largest values looked for, about 1e26."""
+
+
+def _unscaled(transform: FittedTransform, feature: str, scaled: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values of a feature, in its own unit, that are scaled to these: every scaler keeps the order."""
+    column = transform.features.index(feature)
+    low, high = np.full(len(scaled), -LARGEST), np.full(len(scaled), LARGEST)
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        values = np.tile(transform.fill, (len(scaled), 1))
+        values[:, column] = np.sinh(middle)
+        below = scale_values(transform, values)[:, column] < scaled
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.where(np.isfinite(scaled), np.sinh(high), np.nan)
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """The horizontal axis of boxes: the columns drawn on it, its look, and whether a zero lies at its left edge."""
+
+    columns: tuple[str, ...]
+    look: dict[str, Any]
+    log: bool = False
+    least: float = -math.inf
+    zero: bool = False
+
+    def more(self, row: Any) -> dict[str, Any]:
+        """Return the mean where it is known: that of the scaled values."""
+        return {"mean": [row.mean]} if "median" in self.columns else {}
+
+
+def _scaled_axis(table: pd.DataFrame, feature: str) -> _Axis:
+    return _Axis(
+        ("lower", "q1", "median", "q3", "upper"),
+        {"title": _axis(feature), "range": _room(float(table["lower"].min()), float(table["upper"].max()))},
+    )
+
+
+def _own_axis(table: pd.DataFrame, feature: str) -> _Axis:
+    columns = ("raw_lower", "raw_q1", "raw_median", "raw_q3", "raw_upper")
+    values = table[list(columns)].to_numpy(dtype=np.float64)
+    known = values[np.isfinite(values)] if np.isfinite(values).any() else np.zeros(1)
+    least, most = float(known[known > 0].min(initial=math.inf)), float(known.max())
+    log = bool(known.min() >= 0 and most > WIDE * least)
+    axis = value_axis(feature, log=log)
+    ticks = {"tickvals": list(axis.ticks), "ticktext": list(axis.words)} if axis.ticks else {}
+    if not log:
+        return _Axis(columns, {"title": axis.title, "range": _room(float(known.min()), most), **ticks})
+    zero = bool((known <= 0).any())
+    edge = least / 2 if zero else least
+    look = {"title": axis.title, "type": "log", "range": _room(math.log10(edge), math.log10(most)), **ticks}
+    return _Axis(columns, look, log, edge, zero)
+
+
+def _room(low: float, high: float) -> list[float]:
+    """Return the range of an axis with room for the words at the right."""
     span = (high - low) or 1.0
+    return [low - 0.03 * span, high + ROOM_FOR_WORDS * span]
+
+
+def _figure(table: pd.DataFrame, feature: str, axis: _Axis) -> go.Figure:
+    rows: Any = table.itertuples()
     return figure_of(
         [
             shapes.box(
                 plotly_text(row.name),
-                (row.lower, row.q1, row.median, row.q3, row.upper),
-                mean=[row.mean],
+                [max(getattr(row, column), axis.least) for column in axis.columns],
+                **axis.more(row),
                 colour=OUTLIER_COLOUR if row.profile == OUTLIERS else COLOURS[0],
                 line={"width": 1 if row.profile == OUTLIERS else 2},
                 fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
@@ -86,7 +157,7 @@ def _figure(table: pd.DataFrame, feature: str) -> go.Figure:
             )
             for row in rows
         ],
-        x={"title": _axis(feature), "range": [low - 0.03 * span, high + ROOM_FOR_WORDS * span], "zeroline": False},
+        x={**axis.look, "zeroline": False},
         y={
             "autorange": "reversed",
             "categoryorder": "array",
@@ -123,15 +194,19 @@ def _extremes(table: pd.DataFrame) -> dict[int, str]:
     return words
 
 
-def _annotate(figure: go.Figure, table: pd.DataFrame, position: int, words: str) -> None:
-    row = table.iloc[position]
+def _annotate(figure: go.Figure, table: pd.DataFrame, position: int, words: str, axis: _Axis) -> None:
+    """Write words beside a box, at the side with more room."""
+    ends = [max(float(table.iloc[position][column]), axis.least) for column in (axis.columns[0], axis.columns[-1])]
+    first, last = map(math.log10, ends) if axis.log else ends
+    low, high = axis.look["range"]
+    left = first - low > high - last
     figure.add_annotation(
-        x=row["upper"],
-        y=plotly_text(row["name"]),
+        x=first if left else last,
+        y=plotly_text(table["name"].iloc[position]),
         text=words,
         showarrow=False,
-        xanchor="left",
-        xshift=8,
+        xanchor="right" if left else "left",
+        xshift=-8 if left else 8,
         font={"size": 12},
     )
 
