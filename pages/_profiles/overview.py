@@ -11,7 +11,14 @@ from pages._parts import figures
 from pages._profiles import one_profile
 from pages._profiles.views import View
 from workprof.answers.how_long import computed_words
-from workprof.answers.profiles import fit_notes, paper_figures, profiles_sentence, quality_figures, together
+from workprof.answers.profiles import (
+    fit_notes,
+    paper_figures,
+    profiles_sentence,
+    quality_figures,
+    size_figures,
+    together,
+)
 from workprof.charts.profiles import fingerprints as drawn
 from workprof.charts.profiles.overview import silhouette_boxes
 from workprof.core.words import counted, label, markdown_text
@@ -75,8 +82,8 @@ def silhouettes(view: View) -> None:
     """Show how well the runs sit in their profiles, how distinct these are, and the scores of the paper."""
     figures.headline_row(quality_figures(view.fit))
     figures.show(silhouette_boxes(view.fit, view.names), key="profiles_silhouettes")
-    st.markdown("**Paper scores**")
-    figures.headline_row(paper_figures(view.fit))
+    with st.expander("Sizes and paper scores", icon=":material/scoreboard:"):
+        figures.headline_row((*size_figures(view.fit), *paper_figures(view.fit)))
 
 
 def method(view: View) -> None:

@@ -12,7 +12,7 @@ from tests.cut_off import CutOff
 from tests.faults.moments import Moments
 from tests.faults.soundness import bytes_below, nothing_runs_on, processes_of, reopened, rows_hash, until
 from tests.load.servers import dashboard
-from workprof.answers.profiles import paper_figures, quality_figures
+from workprof.answers.profiles import paper_figures, quality_figures, size_figures
 from workprof.core.settings import Settings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.trace_store import TraceStore
@@ -55,7 +55,8 @@ def expected(home, dataset, every):
     shutil.copytree(home, other)
     with Workbench(Settings(home=other, data=other)) as workbench:
         fits = {one: workbench.profiles(dataset, one) for one in every}
-        return {one: values((*quality_figures(fit), *paper_figures(fit))) for one, fit in fits.items()}
+        said = (quality_figures, size_figures, paper_figures)
+        return {one: values(figure for tell in said for figure in tell(fit)) for one, fit in fits.items()}
 
 
 def values(told):
@@ -73,7 +74,7 @@ def opened(page, where):
 
 
 def shown(page):
-    return page.locator("[data-testid=stMetricValue]").all_inner_texts()
+    return page.locator("[data-testid=stMetricValue]").all_text_contents()
 
 
 def find(page):

@@ -163,7 +163,7 @@ def test_the_leak_is_called_out_with_both_figures():
 @pytest.mark.parametrize(
     ("rights", "words"),
     [
-        ({"random": 0.9, "by_group": 0.9}, "a random split gives about the same (93 %)"),
+        ({"random": 0.9, "by_group": 0.9}, "A random split gives about the same (93 %)"),
         ({"random": 0.9, "by_job": 0.5}, "of the runs of new jobs"),
         ({"by_time": 0.5}, "of the runs of later jobs"),
         ({"random": 0.9, "by_job": 0.9, "by_time": 0.5}, "Of later jobs "),

@@ -172,7 +172,8 @@ def leak_sentence(result: ClassifierEvaluation) -> str:
     shares = format_share(leaky.accuracy, 0), f"macro F1 {leaky.macro_f1:.2f}"
     lost = leaky.accuracy - honest.accuracy
     if not math.isfinite(lost) or lost < SMALL_LEAK:
-        return f"{words}; a random split gives about the same ({shares[0]}).{_later(result, honest.accuracy)}"
+        gives = "less" if lost <= -SMALL_LEAK else "about the same"
+        return f"{words}. A random split gives {gives} ({shares[0]}).{_later(result, honest.accuracy)}"
     return f"{words}. A random split overstates this: {shares[0]} ({shares[1]}).{_later(result, honest.accuracy)}"
 
 
@@ -254,7 +255,10 @@ GOOD_ERROR = 0.05
 def splits_note(result: ClassifierEvaluation) -> str:
     """What is tested under each split, and which could not be made."""
     tested = " ".join(f"Split {SPLIT_NAMES[name]}: tested on {SPLIT_WORDS[name]}." for name in result.splits)
-    missing = "".join(f" No split {SPLIT_NAMES[name]}: {reason}." for name, reason in result.not_made.items())
+    missing = "".join(
+        f" No split {SPLIT_NAMES[name]}: {reason.replace(name, SPLIT_NAMES[name])}."
+        for name, reason in result.not_made.items()
+    )
     counted_as = "" if result.settings.mode == "faithful" else " 'No profile' is right only for runs that have none."
     return f"{tested}{counted_as}{missing}"
 

@@ -182,10 +182,10 @@ def observed_sentence(result: ObservedDurations, names: Sequence[str], view: Obs
         ordered = sorted(named, key=lambda item: (value_at(item[1], view.share), item[0]))
         (first, low), (last, high) = ordered[0], ordered[-1]
         low_words, high_words = (value_words(curve, target, view.share) for curve in (low, high))
-        if any(one.few for one in result.groups):
-            words += (
-                f". Of groups with {FEWEST_ROWS} jobs, {first} ({low_words}) is shortest, {last} ({high_words}) longest"
-            )
+        few, merged = (any(getattr(one, name) for one in result.groups) for name in ("few", "n_merged"))
+        if few or merged:
+            which = f"groups with at least {FEWEST_ROWS} jobs" if few else f"the {len(named)} largest groups"
+            words += f". Of {which}, {first} ({low_words}) is shortest, {last} ({high_words}) longest"
         else:
             words += f". The shortest is {first} ({low_words}), the longest {last} ({high_words})"
     if view.limit > 0:

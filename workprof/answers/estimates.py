@@ -316,7 +316,7 @@ def baseline_sentence(result: EstimateEvaluation) -> str:
         if low > 0
     ]
     if worse:
-        return f"Beyond the bootstrap error its relative error is larger than that of {', '.join(worse)}."
+        return f"Baselines with a smaller relative error (less by, 95 % interval): {', '.join(worse)}."
     return "No baseline has a smaller relative error at p50, p80 or p90 beyond the bootstrap error (95 %, by job)."
 
 

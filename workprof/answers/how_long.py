@@ -93,7 +93,7 @@ class Expected:
         ground = f"from {counted(self.runs, f'earlier {self.what}')} here" if self.runs else "a guess"
         if high > WIDEST * low:
             likeliest = format_duration(float(f"{max(self.seconds, 1.0):.2g}"))
-            return f"about {likeliest}, up to {format_duration(high)} while this machine is busy ({ground})"
+            return f"about {likeliest}, up to {format_duration(high)} on a busy machine ({ground})"
         return f"{format_duration(low)} to {format_duration(high)} ({ground})"
 
 

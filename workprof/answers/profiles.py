@@ -157,8 +157,19 @@ def everywhere_words(n_profiles: int, training: str) -> str:
     return f"{trained} {shown}"
 
 
+def size_figures(fit: ProfileFit) -> tuple[Figure, ...]:
+    """How many profiles there are, and how many runs are in them."""
+    scores = fit.scores
+    return (
+        Figure(N_PROFILES, scores),
+        Figure(CLUSTERED, scores),
+        Figure(N_OUTLIERS, scores, format_share(scores.n_outliers / max(scores.n_rows, 1))),
+        Figure(MEAN_SIZE, scores),
+    )
+
+
 def quality_figures(fit: ProfileFit) -> tuple[Figure, ...]:
-    """How many profiles there are and how distinct they are."""
+    """How distinct the profiles are."""
     scores = fit.scores
     apart = _score("davies_bouldin_clustered", "").text(scores) or "no data"
     quick = _score("relative_validity", "").text(scores) or "no data"
@@ -166,10 +177,6 @@ def quality_figures(fit: ProfileFit) -> tuple[Figure, ...]:
     known = math.isfinite(scores.truth_adjusted_rand)
     few = _few(fit)
     return (
-        Figure(N_PROFILES, scores),
-        Figure(CLUSTERED, scores),
-        Figure(N_OUTLIERS, scores, format_share(scores.n_outliers / max(scores.n_rows, 1))),
-        Figure(MEAN_SIZE, scores),
         Figure(SILHOUETTE, scores, _error(fit), lacking=few),
         Figure(DAVIES_BOULDIN, scores, "", f"Lower is better. {DAVIES_BOULDIN.help[:-1]}; without them: {apart}.", few),
         Figure(DBCV, scores, "", f"{density} better. Relative validity, hdbscan's quick stand-in: {quick}.", few),

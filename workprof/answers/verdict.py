@@ -163,7 +163,7 @@ UNUSED = Column(
     lambda today: today.unused / today.booked if today.booked else math.nan,
     "Never used",
     unit="share",
-    help="Of the GB·h that the later runs requested.",
+    help="Of the GB·h that the later runs requested; Home says it of all runs.",
 )
 KILLS = Column("kills", heading="Kills", unit="count", help="Of the later runs, at a size below request and use.")
 
@@ -227,7 +227,7 @@ def figures(verdict: Verdict) -> tuple[Figure, ...]:
     window = "" if math.isnan(low) else f"next: {format_share(low)} to {format_share(high)}"
     return (
         Figure(REQUESTED, today, f"by {judged.n_runs:,} later runs"),
-        Figure(UNUSED, today, f"{gb_h(today.unused)} of them"),
+        Figure(UNUSED, today, f"{gb_h(today.unused)} of {judged.n_runs:,} later runs"),
         Figure(SAVED, judged, window),
         Figure(KILLS, judged, f"{number(judged.expected_kills)} foreseen; {today.kills:,} today"),
     )

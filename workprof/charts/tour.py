@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from workprof.answers.classifier import strict_split
 from workprof.answers.forecasts import Naming
 from workprof.answers.over_time import left_out_words, memory_sentence
-from workprof.answers.profiles import quality_figures
+from workprof.answers.profiles import size_figures
 from workprof.answers.verdict import action_words, kills_words, sentence
 from workprof.charts.classify.model import split_bars
 from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_headlines
@@ -39,9 +39,6 @@ SYNTHETIC = "The trace is synthetic and modelled on a published one: the shares 
 OWN = "The figures are of this trace: another period may differ."
 MAP_POINTS = 6_000
 """Of the map: a projector shows no more, and the browser draws them without its graphics card."""
-
-FIRST = 4
-"""Figures of a clustering that need no explanation."""
 
 
 def waste_stop(
@@ -76,7 +73,7 @@ def profiles_stop(result: ProfileFit, names: Mapping[int, str]) -> TourStop:
         means_not=f"{format_share(outside)} of the runs are in no profile: they are unlike any group and are not "
         "forced into one.",
         charts=(profile_map(result, names, MAP_POINTS),),
-        figures=tuple(map(headline, quality_figures(result)))[:FIRST],
+        figures=tuple(map(headline, size_figures(result))),
     )
 
 

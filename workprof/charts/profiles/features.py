@@ -243,7 +243,10 @@ def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: 
                 colorscale=LIGHT_SCALE,
                 zmin=0,
                 zmax=1,
-                colorbar={"title": {"text": "share"}, "tickformat": ".0%", "thickness": 12},
+                colorbar={
+                    **{"title": {"text": "share"}, "tickformat": ".0%", "orientation": "h", "thickness": 10},
+                    **{"x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "len": 0.6},
+                },
             )
         ],
         x={"title": label(field).capitalize(), "showgrid": False, "zeroline": False},
