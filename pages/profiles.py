@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages import _shell
-from pages._frame import header
+from pages._frame import header, look
 from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
 from pages._parts import clusterings, figures, forms, long_question, tabs
@@ -128,13 +128,13 @@ def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: Profi
         one_profile.choice(view)
     with cut:
         form.recut_controls(visit, dataset, fit.settings, fit.scores.n_rows)
-    if fit.scores.n_clusters:
-        overview.fingerprints(view)
-        scoring.warm(visit, fit.settings)
-    selection.forget_other_map(view)
     tabs.respell("profiles_tab")
     if st.query_params.pop("profiles_quality", "") == "true":  # links of when it was a fold
         st.query_params["profiles_tab"] = "Silhouettes"
+    if fit.scores.n_clusters:
+        _fingerprints(view)
+        scoring.warm(visit, fit.settings)
+    selection.forget_other_map(view)
     tabs.show_open("profiles_tab", VIEWS, view)
     everywhere.offer(view)
     figures.fold("Sizes", "profiles_sizes_fold", views.sizes, view, icon=":material/bar_chart:")
@@ -144,6 +144,19 @@ def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: Profi
     figures.fold(CLUSTERABILITY, "profiles_tendency_fold", tendency, view, icon=":material/query_stats:")
     figures.fold("Export", "profiles_export_fold", _scored(views.export), view, icon=":material/download:")
     figures.fold("Method", "profiles_about", overview.method, view, icon=":material/science:")
+
+
+def _fingerprints(view: views.View) -> None:
+    """Show the fingerprints; on a phone they are folded above every view but the first."""
+    if not look.narrow() or "profiles_tab" not in st.query_params:
+        overview.fingerprints(view)
+        return
+    section = st.expander(
+        "Fingerprints", icon=":material/grid_on:", key="profiles_fingerprints_open", on_change="rerun"
+    )
+    if section.open:
+        with section:
+            overview.fingerprints(view)
 
 
 def _sample(visit: Visit, dataset: Dataset, question: LongQuestion[ProfileSettings, ProfileFit]) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pages._frame import look
 from tests.pages.conftest import labels, problems, words
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.answers.over_time import memory_sentence
@@ -73,6 +74,15 @@ def test_a_link_of_the_former_fold_of_quality_opens_the_silhouettes(app, loaded)
     assert problems(test) == []
     assert len(test.metric) >= 11
     assert test.session_state["profiles_tab"] == "Silhouettes"
+
+
+def test_a_phone_has_the_fingerprints_folded_above_every_view_but_the_first(app, loaded, monkeypatch):
+    monkeypatch.setattr(look, "narrow", lambda: True)
+    drawn = [
+        any(one.key == "profiles_fingerprints_plot" for one in app("profiles", **given).get("plotly_chart"))
+        for given in ({}, {"profiles_tab": "Metadata"})
+    ]
+    assert drawn == [True, False]
 
 
 def test_profiles_are_used_everywhere_by_a_button_that_says_what_changes(app, loaded, house):
