@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from pages._frame import look
 from pages._parts import figures, forms, long_question, tables
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
@@ -66,26 +67,30 @@ def evaluation(context: PageContext) -> None:
 def _shown(result: Evaluation) -> None:
     for note in result.notes:
         st.caption(f":material/info: {markdown_text(note, 400)}")
+    wide = not look.narrow()
     if result.unknown:
-        st.header("Unknown workloads", help="Table III of the paper.")
-        measures = measures_of(result)
-        if measures:
-            shown = {name: measure_words(name) for name in measures}
-            by = choice(
-                "Distance", "phases_open_by", measures, "Above the threshold of it a run is rejected.", shown=shown
-            )
-            chart = open_curve(result, by)
-            if chart is not None:
-                figures.show(chart, key=f"phases_open_{by}")
-        alt = "Rejected share by workload"
-        tables.saved(unknown_table(result), "phases-unknown", key="phases_unknown", alt=alt)
-        st.caption(f"Published: {TABLE_THREE}")
+        with st.expander("Unknown workloads", expanded=wide):
+            _unknown(result)
     if result.known is not None:
-        st.header("Known workloads", help="Table II of the paper.")
-        alt = "Precision, recall and F1 by workload"
-        tables.saved(known_table(result), "phases-known", key="phases_classes", alt=alt)
-        figures.show(confusion_chart(result.known), key="phases_confusion")
+        with st.expander("Known workloads", expanded=wide):
+            alt = "Precision, recall and F1 by workload"
+            tables.saved(known_table(result), "phases-known", key="phases_classes", alt=alt)
+            st.caption("As in Table II of the paper.")
+            figures.show(confusion_chart(result.known), key="phases_confusion")
     figures.fold("Distances within workloads", "phases_within", _within, result)
+
+
+def _unknown(result: Evaluation) -> None:
+    measures = measures_of(result)
+    if measures:
+        shown = {name: measure_words(name) for name in measures}
+        by = choice("Distance", "phases_open_by", measures, "Above the threshold of it a run is rejected.", shown=shown)
+        chart = open_curve(result, by)
+        if chart is not None:
+            figures.show(chart, key=f"phases_open_{by}")
+    alt = "Rejected share by workload"
+    tables.saved(unknown_table(result), "phases-unknown", key="phases_unknown", alt=alt)
+    st.caption(f"As in Table III of the paper: {TABLE_THREE}")
 
 
 def _within(result: Evaluation) -> None:

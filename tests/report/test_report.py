@@ -32,7 +32,7 @@ from workprof.profiles.settings import ProfileSettings
 from workprof.report.bundle import manifest, report_bundle
 from workprof.report.html import MOST_ROWS, report_html
 from workprof.report.parts import Content, Kind, Section, Table, of_answer
-from workprof.report.readiness import Readiness, readiness, readiness_sentence, rough
+from workprof.report.readiness import Readiness, _seconds, readiness, readiness_sentence, rough
 from workprof.report.report import Report, kinds_of, make_report
 from workprof.report.sections import SECTIONS
 from workprof.store.reports import Dataset
@@ -245,6 +245,19 @@ def test_what_is_missing_is_measured_by_what_ran_here(workbench):
     assert [one.seconds for one in after] == [alone, 0]
     workbench.hopkins("few", HopkinsSettings())
     assert readiness(workbench, entry, [kinds["profiles"]])[0].seconds < alone
+
+
+def test_a_few_runs_tell_nothing_of_how_long_many_take():
+    """Ten seconds for 22 runs are not ten thousand for 22,000: what starts a computation takes most of them."""
+    declared = SimpleNamespace(question=SimpleNamespace(name="profiles.fit"))
+    few, many = "a" * 32, "b" * 32
+    abouts = [SimpleNamespace(step="profiles.fit", seconds=10.0, key=f"{few}:x")]
+    dataset = SimpleNamespace(finished_rows=22_000)
+    need = (SimpleNamespace(declared=declared), None)
+    guess = _seconds(need, dataset, [], {})
+    assert _seconds(need, dataset, abouts, {few: 22}) == guess < 60
+    abouts.append(SimpleNamespace(step="profiles.fit", seconds=30.0, key=f"{many}:x"))
+    assert _seconds(need, dataset, abouts, {few: 22, many: 15_000}) == pytest.approx(46.0)
 
 
 def test_readiness_is_told_in_one_sentence():

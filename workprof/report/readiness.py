@@ -28,6 +28,10 @@ SECONDS = {"nodes.detect": 60.0, "phases.evaluate": 45.0}
 """By run, or whatever the rows. Taken on two busy cores, as long as nothing was measured here; others are quick."""
 
 
+ALIKE = 10.0
+"""Up to so many times larger or smaller, other data tell the time: of a few runs, most goes by for other things."""
+
+
 @dataclass(frozen=True)
 class Readiness:
     """How a section stands: what it lacks will take so many seconds, 0 = all is there."""
@@ -62,11 +66,12 @@ def _keyed(workbench: Workbench, dataset: Dataset, kind: Kind, fit: ProfileSetti
 
 
 def _seconds(need: Need, dataset: Dataset, abouts: Sequence[About], rows: dict[str, int]) -> float:
-    """Return the median pace of earlier results of the question in this home, times the rows of the dataset."""
+    """Return the median pace of earlier results of the question on data of about this size, times the rows."""
     step = need[0].declared.question.name
     same = [about for about in abouts if about.step.partition("[")[0] == step and about.seconds]
     measured = [(rows.get(about.key.partition(":")[0], 0), about.seconds) for about in same]
-    paces = [seconds / n for n, seconds in measured if n][:LATEST]
+    alike = [(n, seconds) for n, seconds in measured if n and 1 / ALIKE <= n / max(dataset.finished_rows, 1) <= ALIKE]
+    paces = [seconds / n for n, seconds in alike][:LATEST]
     if not paces:
         return STARTING_S + SECONDS.get(step, 0.0) + SECONDS_PER_RUN.get(step, 0.0) * dataset.finished_rows
     return STARTING_S + statistics.median(paces) * dataset.finished_rows
