@@ -27,7 +27,7 @@ from workprof.charts.profiles.overview import (
     silhouette_boxes,
     size_bars,
 )
-from workprof.charts.theme import OUTLIER_COLOUR
+from workprof.charts.theme import LONGEST_ON_A_PHONE, OUTLIER_COLOUR
 from workprof.profiles.features import FeatureMatrix, fit_transform, scale_values
 from workprof.profiles.summary import feature_spread
 
@@ -312,3 +312,13 @@ def test_no_two_numbers_on_the_map_cover_each_other(seed):
 def test_numbers_that_have_room_stay_where_they_are():
     assert shifts(np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 0.5]])) == [0, 0, 0]
     assert shifts(np.array([[0.0, 0.0], [0.01, 0.001]])) == [0, LABEL_PX]
+
+
+def test_a_phone_has_short_names_of_rows_that_keep_their_numbers():
+    names = {label: f"{'a long name ' * 3}<{label}> (P{label})" for label in (-1, 0, 1, 2)}
+    chart = feature_boxes(made.fit(), names, "cpu_usage_percent")
+    axis = chart.sent(dark=False, selectable=False, narrow=True)["layout"]["yaxis"]
+    assert all(len(text) <= LONGEST_ON_A_PHONE for text in axis["ticktext"])
+    assert [text[-4:] for text in axis["ticktext"]] == [f"(P{label})"[-4:] for label in (1, 0, 2, -1)]
+    assert list(axis["tickvals"]) == [trace["y"][0] for trace in chart.figure.data]
+    assert "ticktext" not in chart.sent(dark=False, selectable=False)["layout"]["yaxis"]

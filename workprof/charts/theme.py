@@ -152,8 +152,8 @@ PHONE_PX = 358
 """Of a chart on the narrowest phone: 390 pixels without the page's edges."""
 
 
-LONGEST_ON_A_PHONE = 19
-"""Characters of a row's name there; a profile keeps its number."""
+LONGEST_ON_A_PHONE = 26
+"""Characters of a row's name there, if it is on one line; a profile keeps its number."""
 
 
 def _short_labels(axes: Mapping[str, Any], traces: Sequence[Mapping[str, Any]]) -> None:
@@ -163,7 +163,7 @@ def _short_labels(axes: Mapping[str, Any], traces: Sequence[Mapping[str, Any]]) 
             own = f"y{name[5:]}"
             rows = [row for trace in traces if trace.get("yaxis", "y") == own for row in _values(trace, "y")]
             names = list(dict.fromkeys(row for row in rows if isinstance(row, str)))
-            if any(len(row) > LONGEST_ON_A_PHONE for row in names):
+            if any(len(row) > LONGEST_ON_A_PHONE for row in names) and not any("<" in row for row in names):
                 axis["tickvals"] = names
                 axis["ticktext"] = [
                     html.escape(fitted(html.unescape(row), LONGEST_ON_A_PHONE), quote=False) for row in names

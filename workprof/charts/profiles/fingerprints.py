@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from workprof.answers.profiles import LITTLE, distance_words, fingerprints_note, largest_sentence, rests_on
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
-from workprof.charts.theme import COLOURS, DIVERGING, LONGEST_ON_A_PHONE, SMALL_PX, text_px
+from workprof.charts.theme import COLOURS, DIVERGING, SMALL_PX, text_px
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, compact, format_share
 from workprof.core.words import counted, label, plotly_text
 from workprof.profiles.fit import ProfileFit
@@ -29,6 +29,7 @@ CELL_PX = 45
 SLANT = (math.sin(math.radians(35)), math.cos(math.radians(35)))
 """Height and width of a slanted heading, as shares of its length."""
 FEWEST_ROWS = 6
+LONGEST_ON_A_PHONE = 19
 SELECTED, MARKED = COLOURS[0], COLOURS[1]
 BESIDE = 0.14
 """Share of the width that each of the columns beside the cells takes; 0.02 are between them."""
