@@ -112,6 +112,8 @@ def headings(names: Iterable[object], given: Mapping[str, Any] | None = None) ->
         own = result.get(name)
         if own is None and name in result:
             continue
+        if isinstance(own, str):
+            own = st.column_config.Column(own)
         words = explained(name, (own or {}).get("help") or "")
         label = (own or {}).get("label") or heading(name)
         if words or label != ((own or {}).get("label") or name):

@@ -16,8 +16,8 @@ from workprof.report.tour import missing, prepare, samples_of
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS
 
-LABEL = "the tour"
-"""Of the work in the background, whichever session began it."""
+LABEL = "the tour of {}"
+"""Of the work in the background for a dataset, whichever session began it."""
 
 Samples = dict[str, Dataset]
 
@@ -38,8 +38,8 @@ def ready(app_state: AppState) -> Dataset | None:
 
 def _made(app_state: AppState, dataset: Dataset) -> bool:
     """Tell whether all was tried for a trace; what could not be made is no stop."""
-    view = latest(app_state)
-    return view is not None and view.result is not None and view.result.report.dataset.hash == dataset.hash
+    view = latest(app_state, dataset)
+    return view is not None and view.result is not None
 
 
 def _chosen(app_state: AppState) -> Dataset | None:
@@ -69,7 +69,7 @@ def loaded(app_state: AppState) -> Samples:
 
 def working(app_state: AppState, dataset: Dataset) -> None:
     """Show how far the work is; it begins by itself unless it was stopped or failed before."""
-    view = latest(app_state)
+    view = latest(app_state, dataset)
     if view is None or (view.state == "done" and not _failures(view)):
         view = _begin(app_state, dataset)
     if view.active:
@@ -92,17 +92,19 @@ def _failures(view: TaskView[BuiltReport]) -> str:
 
 def ahead(app_state: AppState, dataset: Dataset) -> None:
     """Begin with the report on the way to its stop, so that it is there on arrival."""
-    if latest(app_state) is None:
+    if latest(app_state, dataset) is None:
         _begin(app_state, dataset)
 
 
-def latest(app_state: AppState) -> TaskView[BuiltReport] | None:
-    """Return the work for the tour that was begun last, None where there was none."""
-    return next((view for view in app_state.reports.views() if view.label == LABEL), None)
+def latest(app_state: AppState, dataset: Dataset) -> TaskView[BuiltReport] | None:
+    """Return the work for the tour of a dataset that was begun last, None where there was none."""
+    label = LABEL.format(dataset.hash)
+    return next((view for view in app_state.reports.views() if view.label == label), None)
 
 
 def _begin(app_state: AppState, dataset: Dataset) -> TaskView[BuiltReport]:
-    return app_state.reports.begin(LABEL, lambda progress: prepare(app_state.workbench, {JOBS: dataset}, progress))
+    label = LABEL.format(dataset.hash)
+    return app_state.reports.begin(label, lambda progress: prepare(app_state.workbench, {JOBS: dataset}, progress))
 
 
 def _load(app_state: AppState) -> Samples:

@@ -96,9 +96,8 @@ def large(figure: go.Figure) -> go.Figure:
 
 def files(app_state: AppState, dataset: Dataset) -> None:
     """Show the report's files; where this server has not generated them yet, it does so now."""
-    view = preparation.latest(app_state)
-    of_it = view is not None and view.result is not None and view.result.report.dataset.hash == dataset.hash
-    if view is None or view.result is None or not of_it:
+    view = preparation.latest(app_state, dataset)
+    if view is None or view.result is None:
         preparation.working(app_state, dataset)
         return
     report_files.show(view.result)

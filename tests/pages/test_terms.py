@@ -95,9 +95,9 @@ def test_columns_keep_their_settings_and_get_the_meaning():
     assert found["u_score"]["type_config"]["format"] == "%.1f"
     assert found["purity"]["help"] == meaning_of("purity")
     assert found["plain"] == "plain words"
-    assert "something else" not in found
+    assert found["something else"]["label"] == "Something else"
     assert "vm.pg_free/s" not in found
-    assert found["duration_p95_s"]["label"] == "duration p95 (s)"
+    assert found["duration_p95_s"]["label"] == "Duration p95 (s)"
     assert given["u_score"]["help"] == "Lower is better."
 
 

@@ -1,16 +1,19 @@
 """The tour: the same numbers as the pages, stop by stop, without a form; prepared once, beside the page."""
 
 import time
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
 
 from pages._frame.visit import SAMPLES
+from pages._tour import preparation
 from tests.memory.test_verdict import jobs
 from tests.pages import toured_home
 from tests.pages.conftest import PATIENCE_S, problems
 from tests.pages.toured_home import FILES
 from workprof.answers.verdict import sentence
+from workprof.background import Tasks
 from workprof.core.words import markdown_text
 from workprof.memory.questions import VERDICT
 from workprof.memory.verdict import VerdictSettings
@@ -114,6 +117,15 @@ def test_the_slider_moves_the_verdict(app, house, toured):
         house().workbench.verdict(toured[JOBS], VerdictSettings(acceptable_kills=kills)) for kills in ("0", "20%")
     )
     assert cautious.memory.judged.expected_kills < bold.memory.judged.expected_kills
+
+
+def test_what_failed_for_one_trace_is_not_told_of_another():
+    tasks = Tasks("lost")
+    begun = tasks.begin(preparation.LABEL.format("a"), lambda _: None)
+    state = SimpleNamespace(reports=tasks)
+    assert preparation.latest(state, SimpleNamespace(hash="a")).key == begun.key
+    assert preparation.latest(state, SimpleNamespace(hash="b")) is None
+    tasks.close()
 
 
 @pytest.mark.slow

@@ -57,6 +57,8 @@ def waste_stop(
 def waste_meaning(assessed: Assessment) -> str:
     """Return what the waste says, and the share of the runs above their request."""
     over = sum(task.n_over_request for task in assessed.tasks)
+    if assessed.n_runs and not over:
+        return "Requests say little about needs: most are far too large, and no finished run exceeds its own."
     above = format_share(over / assessed.n_runs) if assessed.n_runs else "an unknown share"
     return f"Requests say little about needs: most are far too large, yet {above} of the runs exceed theirs."
 

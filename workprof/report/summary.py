@@ -158,6 +158,8 @@ def _risks(best: Verdict | None) -> tuple[str, ...]:
         return ()
     low, high = best.memory.judged.kill_interval.low, best.memory.judged.kill_interval.high
     kills = f"Kills come in bursts: expect {low:,.0f} to {high:,.0f} among as many further runs."
+    if not round(high):
+        kills = "No kill is expected among as many further runs."
     ground = "The figures assume that future runs resemble past ones; they are tested on runs the choice never saw."
     return (kills, *map(_sentence, notes(best)), ground)
 
