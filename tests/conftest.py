@@ -48,6 +48,19 @@ def pytest_ignore_collect(collection_path, config):
     return True if collection_path.suffix == ".py" and left_out.search(collection_path.read_text("utf-8")) else None
 
 
+@pytest.fixture(autouse=True, scope="module")
+def jobs_by_fork():
+    """Fork the children of jobs from a process that has imported what they need, which takes each a second else."""
+    if jobs := sys.modules.get("workprof.jobs"):
+        from tests.forked_jobs import spawn
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(jobs, "spawn", spawn)
+            yield
+    else:
+        yield
+
+
 def pytest_collection_finish():
     gc.freeze()  # modules and tests stay to the end
 

@@ -10,3 +10,8 @@ def forks():
     server = Forks()
     yield server
     server.close()
+
+
+@pytest.fixture(scope="module")
+def jobs_by_fork():
+    """Start real children: how they end is looked at here."""
