@@ -183,7 +183,7 @@ def asked(store):
     return refused
 
 
-@pytest.mark.some(15)
+@pytest.mark.some(9)
 @pytest.mark.parametrize(("column", "name"), CASES, ids=lambda one: one.replace(" ", "-"))
 def test_it_is_told_and_the_rest_goes_on(store, column, name):
     with damaged(store, column, ODD[column][name]):
@@ -226,7 +226,7 @@ def test_it_can_be_renamed_and_removed_and_loaded_again(tmp_path, traces):
     | some.dictionaries(some.sampled_from([*REPORT, "name", "type", "$array", "$float", "x"]), inner, max_size=4),
     max_leaves=8,
 ), column=some.sampled_from(sorted(ODD)))  # fmt: skip
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_whatever_json_stands_there_only_words_come_back(store, document, column):
     with damaged(store, column, json.dumps(document)):
         asked(store)

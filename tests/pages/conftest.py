@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
+import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
@@ -81,6 +82,22 @@ def loaded(home, prepared):
     folder, report = prepared
     shutil.copytree(folder, home)
     return report
+
+
+@pytest.fixture
+def few(home, tmp_path_factory):
+    """A home with the first rows of the sample as 'few', a copy for each test; its hash."""
+    folder, hashed = made_once(tmp_path_factory, "few", _first_rows)
+    shutil.copytree(folder / "home", home)
+    return hashed
+
+
+def _first_rows(folder):
+    pd.read_parquet(SAMPLE).head(1500).to_parquet(folder / "few.parquet")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        with Workbench(from_environment()) as workbench:
+            return workbench.ingest([folder / "few.parquet"]).hash
 
 
 @pytest.fixture

@@ -54,15 +54,14 @@ PLAIN_OPTIONS = ("selectbox", "multiselect", "select_slider")
 """Elements whose options are shown as they are."""
 
 
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory):
-    return hostile_home.make(tmp_path_factory)
-
-
 @pytest.fixture
-def hashes(home, hostile):
-    shutil.copytree(hostile[0], home)
-    return hostile[1]
+def hashes(home, request, tmp_path_factory):
+    """The hostile home, with a forecaster for the page that shows one."""
+    view = getattr(request.node, "callspec", None)
+    trained = view is not None and view.params["view"].page == "classify"
+    made, found = hostile_home.make(tmp_path_factory, with_forecaster=trained)
+    shutil.copytree(made, home)
+    return found
 
 
 def texts_in(message: Message, kind: str, path: str = "", plain=PLAIN_FIELDS):

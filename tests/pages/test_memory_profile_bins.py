@@ -84,6 +84,7 @@ def test_a_link_by_number_or_by_an_old_name_opens_the_profile(page, link):
     assert "Wasted" not in shown(test)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("link", ["999", "P1x", "nothing", "-1", "Outliers"])
 def test_a_link_to_no_profile_is_told_and_the_task_is_shown(page, link):
     test = page(memory_profile=link)

@@ -54,7 +54,7 @@ VIEWS = [
 ]
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(3)
 @pytest.mark.parametrize(("page", "parameters"), VIEWS)
 def test_no_page_sends_a_name(nameless, page, parameters):
     told = sent(nameless(page, ds="runs", **parameters))

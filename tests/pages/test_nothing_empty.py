@@ -50,7 +50,7 @@ def results(test):
     return len(test.get("plotly_chart")) + len(test.dataframe)
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", opened())
 def test_each_view_opens_with_a_chart_or_a_table(whole, name):
     view = opened()[name]

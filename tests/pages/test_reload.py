@@ -4,24 +4,12 @@ import json
 import threading
 import time
 
-import pandas as pd
 import pytest
 
-from tests.pages.conftest import SAMPLE, labels, problems, words
+from tests.pages.conftest import labels, problems, words
 from workprof.background import Ingests, Tasks
-from workprof.core.settings import from_environment
-from workprof.workbench import Workbench
 
 PATIENCE_S = 120
-
-
-@pytest.fixture
-def few(home, tmp_path):
-    """A home with the first rows of the sample."""
-    trace = tmp_path / "few.parquet"
-    pd.read_parquet(SAMPLE).head(1500).to_parquet(trace)
-    with Workbench(from_environment()) as workbench:
-        return workbench.ingest([trace]).hash
 
 
 @pytest.fixture

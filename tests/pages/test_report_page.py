@@ -4,24 +4,14 @@ import json
 import re
 import time
 
-import pandas as pd
 import pytest
 
-from tests.pages.conftest import ROOT, SAMPLE, problems, words
+from tests.pages.conftest import ROOT, problems, words
 from workprof.answers.verdict import sentence
 from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
 
 PATIENCE_S = 120
-
-
-@pytest.fixture
-def few(home, tmp_path):
-    """A home with the first rows of the sample."""
-    trace = tmp_path / "few.parquet"
-    pd.read_parquet(SAMPLE).head(1500).to_parquet(trace)
-    with Workbench(from_environment()) as workbench:
-        return workbench.ingest([trace])
 
 
 def click(test, label):
@@ -36,7 +26,7 @@ def ended(test, house):
     return test.run()
 
 
-def test_a_report_is_made_and_can_be_saved(app, few, house):
+def test_a_report_is_made_can_be_saved_and_is_told_apart_from_another_note(app, few, house):
     test = app("report", report_sections="data", report_note="For <b>you</b>")
     test = ended(click(test, "Generate report"), house)
     assert problems(test) == []
@@ -46,11 +36,6 @@ def test_a_report_is_made_and_can_be_saved(app, few, house):
     assert [one["name"] for one in json.loads(built.manifest)["sections"]] == ["data"]
     assert built.bundle.startswith(b"PK")
     assert len(test.get("download_button")) == 3
-
-
-def test_other_sections_are_told_apart_from_what_was_made(app, few, house):
-    test = app("report", report_sections="data")
-    test = ended(click(test, "Generate report"), house)
     test.text_area(key="report_note").set_value("new").run()
     assert "other sections or another note" in test.warning[0].value
 
@@ -89,26 +74,21 @@ def test_another_kind_of_dataset_starts_with_all_its_sections(app, few):
     with Workbench(from_environment()) as workbench:
         other = workbench.ingest([ROOT / "data" / "sample" / "telemetry.csv"])
     test = app("report", report_sections="memory")
-    test.sidebar.selectbox(key="shell_dataset").set_value(few.hash).run()
+    test.sidebar.selectbox(key="shell_dataset").set_value(few).run()
     test.multiselect(key="report_sections").set_value(["memory", "data"]).run()
     test.sidebar.selectbox(key="shell_dataset").set_value(other.hash).run()
     assert problems(test) == []
     assert set(test.multiselect(key="report_sections").value) <= {"data", "phases", "recognition"}
 
 
-def test_the_page_names_what_is_missing_and_how_long_it_takes(app, few, house):
+def test_before_the_file_is_there_the_first_page_is_shown_and_what_is_missing_with_its_time(app, few, house):
     test = app("report")
     assert problems(test) == []
     told = words(test)
     assert "the decision on one page, then 9 sections of evidence" in told
     assert re.search(r"Still to compute: Profiles, .*Durations.*, about \d+ (s|min)", told)
+    assert "1,500 runs of" in told
+    assert [one.label for one in test.metric] == ["Requested", "Never used", "Saved", "Kills"]
+    assert sentence(house().workbench.verdict(few))[:40] in told
     test = app("report", report_sections="data")
     assert "All results are ready" in words(test)
-
-
-def test_the_first_page_is_shown_before_the_file_is_there(app, few, house):
-    test = app("report")
-    assert "1,500 runs of" in words(test)
-    found = house().workbench.verdict(few.hash)
-    assert [one.label for one in test.metric] == ["Requested", "Never used", "Saved", "Kills"]
-    assert sentence(found)[:40] in words(test)

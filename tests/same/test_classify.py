@@ -35,8 +35,12 @@ TARGETS = {"duration_s": ("duration_s", 1.0), "peak_memory_bytes": ("peak_memory
 
 
 @pytest.fixture(scope="module")
-def evaluated(jobs):
+def trained(jobs):
     jobs.library(lambda bench: bench.forecaster("jobs", ForecasterSettings()))
+
+
+@pytest.fixture(scope="module")
+def evaluated(jobs, trained):
     return jobs.library(lambda bench: bench.classifier_evaluation("jobs", ClassifierSettings()))
 
 
@@ -69,7 +73,7 @@ def names(jobs):
     return jobs.library(lambda bench: bench.profile_names("jobs"))
 
 
-def test_a_job_gets_the_same_answer_everywhere(jobs, evaluated):
+def test_a_job_gets_the_same_answer_everywhere(jobs, trained):
     """The command reads the job from a file, as its fields were exported."""
     exported = jobs.library(lambda bench: bench.past_jobs("jobs", [ROW]))
     fields = [name for name in exported.columns if name in (*SUBMIT_FIELDS, *TIMES)]
@@ -92,7 +96,7 @@ def test_a_job_gets_the_same_answer_everywhere(jobs, evaluated):
 
 
 @pytest.fixture(scope="module")
-def file(jobs, evaluated):
+def file(jobs, trained):
     """A CSV file of new jobs: of some past ones what was known at submission, and a column that nobody knows."""
     exported = jobs.library(lambda bench: bench.past_jobs("jobs", ROWS))
     fields = [name for name in exported.columns if name in (*SUBMIT_FIELDS, *TIMES)]
@@ -139,7 +143,7 @@ def test_many_new_jobs(jobs, file):
 
 
 @pytest.fixture(scope="module")
-def observed(jobs, evaluated):
+def observed(jobs, trained):
     """What the command tells of jobs that finished since: other rows of the sample, which took three times as long."""
     rows = pd.read_parquet(SAMPLE).sample(frac=1, random_state=0).iloc[300:900].reset_index(drop=True)
     longer = rows.assign(end_time=rows["start_time"] + 3 * (rows["end_time"] - rows["start_time"]))
