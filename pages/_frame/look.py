@@ -42,7 +42,8 @@ CSS = f"""
   .st-key-{HEADER} h1 {{ font-size: 1.15rem; white-space: nowrap; }}
   .st-key-{HEADER} .stMarkdownBadge {{ max-width: 5rem; overflow: hidden; text-overflow: ellipsis; }}
   .st-key-{HEADER} button {{ padding-inline: 0.3rem; }}
-  .st-key-{HEADER} .stButton button p {{ display: none; }}
+  .st-key-{HEADER} .stButton button p {{  /* its icon is seen, its name is read aloud */
+    position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }}
   .st-key-{HEADER} .wp-copy {{ font-size: 0; border: 0; }}
   .st-key-{HEADER} .wp-copy::before {{ content: "link"; font: 1.25rem "Material Symbols Rounded"; }}
 }}

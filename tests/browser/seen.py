@@ -50,6 +50,7 @@ CUT = """
 () => [...document.querySelectorAll(
   '[data-testid=stMain] :is([data-testid=stMetric], [data-testid=stBaseButton-tertiary]) *')]
   .filter(one => one.scrollWidth > one.clientWidth && one.clientWidth && one.textContent.trim())
+  .filter(one => getComputedStyle(one).clipPath === 'none')
   .map(one => `cut: ${one.textContent.trim()}`)
 """
 
