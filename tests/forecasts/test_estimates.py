@@ -20,6 +20,7 @@ from workprof.forecasts.candidates import (
 from workprof.forecasts.choice import (
     BESIDE,
     COMBINED,
+    ERROR_LEVELS,
     MIXTURES,
     RULES,
     SIMPLE,
@@ -29,6 +30,7 @@ from workprof.forecasts.choice import (
     choose,
     combined_point,
     point_of,
+    quantiles_of_sorted,
 )
 from workprof.forecasts.errors import ratio_error
 from workprof.forecasts.estimate_evaluation import ESTIMATORS, FLAWS, per_profile
@@ -418,3 +420,10 @@ def test_published_estimators_and_their_flaws():
 def test_log_scale_keeps_order():
     scale = LogScale(0.5)
     assert (np.diff(scale.to_log(np.array([0.0, 1.0, 2.0]))) > 0).all()
+
+
+@pytest.mark.parametrize("n_values", [1, 2, 37, 2000])
+def test_quantiles_of_sorted_values_are_numpys_to_the_last_bit(n_values):
+    values = np.sort(np.exp(np.random.default_rng(n_values).normal(0, 3, (50, n_values))), axis=1)
+    levels = ERROR_LEVELS.ravel()
+    assert np.array_equal(quantiles_of_sorted(values, levels), np.quantile(values, levels, axis=1))
