@@ -5,6 +5,9 @@ import sys
 
 import pytest
 
+from tests.command_line import run_here
+from tests.memory.test_verdict import jobs
+
 pytestmark = pytest.mark.slow
 
 HEAVY = {
@@ -24,11 +27,14 @@ HEAVY = {
 }
 
 
-def loaded(code):
-    """Return the packages outside the standard library that a fresh interpreter has loaded after some code."""
+def loaded(code, parts=1):
+    """Return the packages outside the standard library that a fresh interpreter has loaded after some code.
+
+    `parts`: of their dotted names.
+    """
     script = f"import sys; before = set(sys.modules); {code}; print(*(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    packages = {name.partition(".")[0] for name in done.stdout.split()}
+    packages = {".".join(name.split(".")[:parts]) for name in done.stdout.split()}
     return {name for name in packages if not name.startswith("_")} - set(sys.stdlib_module_names)
 
 
@@ -52,6 +58,17 @@ def test_the_version_is_told_without_the_workbench_and_its_libraries():
     found = loaded("from workprof.cli.main import app; app(args=['--version'], standalone_mode=False)")
     assert "typer" in found
     assert found & (HEAVY | {"duckdb", "numpy", "pandas", "plotly", "psutil", "pyarrow"}) == set()
+
+
+def test_a_plan_imports_no_room_that_it_does_not_need(tmp_path, monkeypatch):
+    jobs(3).drop(columns="finished").to_parquet(tmp_path / "runs.parquet")
+    assert run_here("ingest", tmp_path / "runs.parquet", home=tmp_path / "home").status == 0
+    monkeypatch.setenv("WORKPROF_HOME", str(tmp_path / "home"))
+    run = "with suppress(SystemExit), redirect_stdout(sys.stderr): main(['memory', 'plan', 'runs'])"
+    begin = "from contextlib import redirect_stdout, suppress; from workprof.cli.main import main"
+    found = loaded(f"{begin}; exec({run!r})", parts=2)
+    assert {"workprof.memory", "workprof.workbench"} <= found
+    assert found & {"workprof.forecasts", "workprof.nodes", "workprof.phases", "workprof.sources"} == set()
 
 
 FRAMES = HEAVY | {"duckdb", "numpy", "orjson", "pandas", "plotly", "psutil", "pyarrow"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import inspect
 import json
 import shutil
@@ -119,11 +120,11 @@ def settings_for(home: Path | None) -> Settings:
 
 
 @contextlib.contextmanager
-def opened(home: Path | None) -> Iterator[Any]:
-    """Open the workbench of a home for one command."""
-    from workprof.workbench import Workbench  # noqa: PLC0415  `workprof --version` stays quick
-
-    with Workbench(settings_for(home)) as workbench:
+def opened(home: Path | None, room: str = "whole:Workbench") -> Iterator[Any]:
+    """Open the workbench of a home for one command; `room` (module:class) is imported now, with its questions alone."""
+    module, _, name = room.partition(":")
+    kind = getattr(importlib.import_module(f"workprof.workbench.{module}"), name)
+    with kind(settings_for(home)) as workbench:
         yield workbench
 
 

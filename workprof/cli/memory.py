@@ -89,6 +89,7 @@ add(
             "--cap": Former("give --what-if-cap", "--what-if-cap"),
             "--node": Former("give --node-size", "--node-size"),
         },
+        room="memory:MemoryQuestions",
     ),
 )
 add(

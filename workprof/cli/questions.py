@@ -59,6 +59,7 @@ class Face:
     former: Mapping[str, Former] = field(default_factory=dict)  # options of the release before, and what became of them
     # (workbench, dataset) -> values of the first option of `question.named`, told where it is not given
     known: Callable[[Any, str], Sequence[str]] | None = None
+    room: str = "whole:Workbench"  # module and class of the workbench that are enough for it: what is kept comes sooner
 
 
 def answered(question: Question[Any, Any], **more: Any) -> Face:
@@ -91,7 +92,7 @@ def add(app: typer.Typer, *faces: Face) -> None:
         asked_first = face.complete or missing
         settings = None if asked_first else settings_of(face.question, given)  # before a home is opened
         more = {"fit": fit_of(given["fit"])} if face.question.rests_on_fit else {}
-        with console.opened(home) as workbench:
+        with console.opened(home, face.room) as workbench:
             if face.known is not None and given[_name(face.question.named[0].flag)] is None:
                 if missing:
                     values = shown(face.known(workbench, dataset))

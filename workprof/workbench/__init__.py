@@ -1,76 +1,19 @@
 """The facade: one method per question a page, a command or a program asks. Same question, same numbers.
 
-The only package that uses the store, the cache and the methods together.
+The only package that uses the store, the cache and the methods together. Its modules name the questions of a room each;
+`whole` has all, and is imported when it is first used: a command of one room does with that room's module.
 """
 
-import contextlib
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from workprof.core.settings import from_environment
-from workprof.workbench import rooms
-from workprof.workbench.comparison import ComparisonQuestions
-from workprof.workbench.datasets import UnreadableQuestions
-from workprof.workbench.declared import DECLARED
-from workprof.workbench.feedback import FeedbackQuestions
-from workprof.workbench.memory import MemoryQuestions
-from workprof.workbench.nodes import NodeQuestions
-from workprof.workbench.notices import NoticeQuestions
-from workprof.workbench.people import PeopleQuestions
-from workprof.workbench.phases import PhaseQuestions
-from workprof.workbench.profiles import ProfileQuestions
-from workprof.workbench.question_methods import JOBS, WORDS, CachedResult, ask
-from workprof.workbench.rooms import room
-from workprof.workbench.runs import RunQuestions
-from workprof.workbench.sources import SourceQuestions
+from workprof.core.lazily import lazily
 
-__all__ = ["JOBS", "WORDS", "CachedResult", "Workbench", "passing_workbench"]
+if TYPE_CHECKING:  # the public names, each where it is defined
+    from workprof.workbench.question_methods import (
+        JOBS as JOBS,
+        WORDS as WORDS,
+        CachedResult as CachedResult,
+    )
+    from workprof.workbench.whole import Workbench as Workbench, passing_workbench as passing_workbench
 
-
-WHOLE = ("cancel", "close", "job", "jobs", "not_saved", "settings", "wait")
-"""Of the workbench itself."""
-
-
-class Workbench(
-    PeopleQuestions,
-    NoticeQuestions,
-    SourceQuestions,
-    ComparisonQuestions,
-    RunQuestions,
-    FeedbackQuestions,
-    MemoryQuestions,
-    NodeQuestions,
-    PhaseQuestions,
-    UnreadableQuestions,
-):
-    """One home folder, opened: its datasets, its results, its running steps.
-
-    `dir(bench)` lists the rooms, such as `bench.memory`, and `dir(bench.memory)` what is asked there.
-    """
-
-    data = room(rooms.Data)
-    profiles = room(rooms.Profiles, ProfileQuestions.profiles.declared)
-    forecasts = room(rooms.Forecasts)
-    memory = room(rooms.Memory)
-    nodes = room(rooms.Nodes)
-    phases = room(rooms.Phases)
-    results = room(rooms.Results)
-
-    def __dir__(self) -> list[str]:
-        """The rooms, and what is about the workbench itself; the flat methods of before stay for a release."""
-        return sorted((*rooms.ROOMS, *WHOLE))
-
-
-for _question in DECLARED.values():  # what needs nothing of the workbench has no line of its own there
-    if not hasattr(Workbench, _question.call):
-        setattr(Workbench, _question.call, ask(_question))
-
-
-@contextlib.contextmanager
-def passing_workbench() -> Iterator[Workbench]:
-    """A workbench that keeps nothing: its home is a temporary folder, gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="workprof-") as folder:
-        home = Path(folder) / "home"
-        with Workbench(from_environment().passing(home)) as bench:
-            yield bench
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
@@ -14,7 +14,6 @@ from workprof.core.errors import NotEnoughData
 from workprof.core.parallel import loops_on
 from workprof.core.progress import Progress, silent
 from workprof.core.units import factor
-from workprof.forecasts.embeddings import EmbeddingSettings
 from workprof.formats import plain_rules_of
 from workprof.formats.declare import PLAIN
 from workprof.profiles import questions
@@ -43,10 +42,13 @@ from workprof.store.spool import Spooled
 from workprof.workbench.datasets import DatasetQuestions
 from workprof.workbench.question_methods import Extras, Frames, ask
 
+if TYPE_CHECKING:
+    from workprof.forecasts.embeddings import EmbeddingSettings
+
 MOST_KEPT_ROWS = 100_000
 """Of the table that stays in memory between two cuts."""
 Named = TypeVar("Named", HopkinsSettings, BaselineSettings)
-OfFit = TypeVar("OfFit", StabilitySettings, MembershipSettings, EmbeddingSettings)
+OfFit = TypeVar("OfFit", StabilitySettings, MembershipSettings, "EmbeddingSettings")
 
 
 def _in_rows(bench: Any, entry: Dataset, settings: ProfileSettings) -> ProfileSettings:
