@@ -134,6 +134,7 @@ def demo(
     samples = load_sample(home)
     settings = settings_for(home)
     with _server(settings, port, prepare=True) as server:
+        _find_profiles(home, samples)  # while the server imports what it needs
         _announce(port, settings)
         if not no_browser and _has_screen():
             webbrowser.open(f"http://{ADDRESS}:{port}")
@@ -141,7 +142,7 @@ def demo(
 
 
 def load_sample(home: Path | None) -> list[Dataset]:
-    """Ingest the bundled samples and cluster the jobs, which are the last of those that are returned."""
+    """Ingest the bundled samples and return them, the jobs last."""
     from workprof.store.reports import IngestOptions  # noqa: PLC0415  heavy
 
     folder = dashboard_folder() / "data" / "sample"
@@ -149,10 +150,13 @@ def load_sample(home: Path | None) -> list[Dataset]:
         for name, file in CONFIGURATIONS.items():
             if (folder / file).is_file():
                 workbench.ingest([folder / file], IngestOptions(name=name))
-        samples = [_loaded(workbench, folder / name) for name in SAMPLES]
+        return [_loaded(workbench, folder / name) for name in SAMPLES]
+
+
+def _find_profiles(home: Path | None, samples: list[Dataset]) -> None:
+    with opened(home) as workbench:
         fit = workbench.profiles(samples[-1].hash, None, progress_line())
-        warn(f"profiles: {fit.scores.n_clusters} found")
-    return samples
+    warn(f"profiles: {fit.scores.n_clusters} found")
 
 
 def _prepare_tour(home: Path | None, samples: list[Dataset]) -> None:
@@ -196,9 +200,9 @@ def _check(home: Path | None) -> None:
     scratch = None if home else Path(tempfile.mkdtemp(prefix="workprof-check-"))
     chosen = home or scratch
     try:
-        load_sample(chosen)
-        port = _free_port()
+        samples, port = load_sample(chosen), _free_port()
         with _server(settings_for(chosen), port, "--server.enableAgentApi=true", login=False) as server:
+            _find_profiles(chosen, samples)
             _wait_until_healthy(server, port)
             opened_pages = smoke.open_every_page(f"http://{ADDRESS}:{port}")
     finally:
