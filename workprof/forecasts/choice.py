@@ -185,7 +185,7 @@ def quantiles_of_sorted(values: Floats, levels: Floats) -> Floats:
     share = (at - below)[:, None]
     low, high = values[:, below].T, values[:, np.minimum(below + 1, values.shape[1] - 1)].T
     step = high - low
-    return np.where(share >= 0.5, high - step * (1 - share), low + step * share)
+    return np.asarray(np.where(share >= 0.5, high - step * (1 - share), low + step * share), dtype=np.float64)
 
 
 def _rule_losses(points: Floats, true: Floats) -> Floats:
