@@ -362,7 +362,7 @@ def assessment_of(
         features=replace(features, n_drawn=len(few)) if DRAWN in frames else features,
         n_too_few=sum(task.too_few for task in tasks),
         left_out=held.left_out,
-        evidence=evidence_of(jobs, settings.target),
+        evidence=evidence_of(jobs, settings.target) if held.n_finished < len(jobs) else (),
         requested_gb_h=total["requested_gb_h"],
         judged_gb_h=total["judged_gb_h"],
         used_gb_h=total["used_gb_h"],
