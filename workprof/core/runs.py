@@ -1,6 +1,6 @@
 """What was computed, as pages and commands show it: kept runs, work without a result, two runs side by side."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -24,8 +24,6 @@ class StoredRun:
     created: str  # ISO 8601, UTC
     pinned: bool  # it stays when the disk's share is full and others go
     size_bytes: int  # on disk
-    # the same in words: label of the setting -> its value with its unit
-    changed_words: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

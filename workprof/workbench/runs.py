@@ -12,12 +12,11 @@ import numpy as np
 
 from workprof.cache import CachedEntry
 from workprof.core.errors import NotEnoughData, SettingsError
-from workprof.core.fields import Setting, differences, write
-from workprof.core.question import Question, address_of, python_of, shell_of
+from workprof.core.fields import differences, write
+from workprof.core.question import address_of, python_of, shell_of
 from workprof.core.records import Packed, canonical_json, digest, unpack
 from workprof.core.roles import PIN, REMOVE_RESULT, UNPIN
 from workprof.core.runs import NumberChange, OpenJob, RunAgain, RunComparison, SettingChange, StoredRun
-from workprof.core.units import format_bytes, format_share
 from workprof.jobs import JobView
 from workprof.profiles.settings import ProfileSettings
 from workprof.workbench.declared import STORED, question_of
@@ -283,35 +282,7 @@ def _stored_run(entry: CachedEntry, names: dict[str, str]) -> StoredRun:
         created=about.created,
         pinned=entry.pinned,
         size_bytes=entry.size_bytes,
-        changed_words=_in_words(question, changed) if question else changed,
     )
-
-
-def _in_words(question: Question[Any, Any], changed: dict[str, str]) -> dict[str, str]:
-    """Settings by their labels, with values as people read them; what no setting declares stays as it is."""
-    declared = {leaf.path: leaf for leaf in question.leaves}
-    result = {}
-    for path, value in changed.items():
-        leaf = declared.get(path)
-        name = leaf.about.label if leaf else ""
-        words = name or path.rpartition(".")[2].removesuffix("_bytes").replace("_", " ").capitalize()
-        result[words] = _value(leaf.about if leaf else None, value)
-    return result
-
-
-def _value(about: Setting | None, text: str) -> str:
-    shown = {str(raw): words for raw, words in about.shown.items()} if about else {}
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return shown.get(text, text)
-    if isinstance(value, list):
-        return ", ".join(shown.get(str(one), str(one)) for one in value) or "none"
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return {"bytes": format_bytes, "share": format_share}.get(
-            about.unit if about else "", lambda number: f"{number:,.6g}"
-        )(value)
-    return shown.get(text, {"true": "yes", "false": "no", "null": "none"}.get(text, text))
 
 
 def _open_job(view: JobView, names: dict[str, str]) -> OpenJob:
