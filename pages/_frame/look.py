@@ -43,7 +43,7 @@ CSS = f"""
   .st-key-{HEADER} .stMarkdownBadge {{ max-width: 5rem; overflow: hidden; text-overflow: ellipsis; }}
   .st-key-{HEADER} button {{ padding-inline: 0.3rem; }}
   .st-key-{HEADER} .stButton button p {{  /* its icon is seen, its name is read aloud */
-    position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }}
+    position: absolute; width: 0.1rem; height: 0.1rem; overflow: hidden; clip-path: circle(0); white-space: nowrap; }}
   .st-key-{HEADER} .wp-copy {{ font-size: 0; border: 0; }}
   .st-key-{HEADER} .wp-copy::before {{ content: "link"; font: 1.25rem "Material Symbols Rounded"; }}
 }}

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from pages._parts import long_question
+from pages._parts import long_question, running_work
 from pages._profiles import scoring
 from tests.faults.soundness import until
 from tests.pages.conftest import labels, problems
+from workprof.answers.how_long import expected_sweep
 from workprof.core.settings import from_environment
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import SweepSettings
@@ -74,8 +75,10 @@ def test_where_all_runs_take_long_a_sample_is_clustered(app, loaded, house, ahea
 
 
 def test_a_long_sweep_shows_a_small_one_at_once(app, loaded, house, ahead):
-    ahead(30)
     asked = SweepSettings(min_samples=0, silhouette="exact", sample_rows=14_000)
+    with Workbench(from_environment()) as bench:
+        rows = bench.dataset(loaded.hash).finished_rows
+    ahead(expected_sweep(asked, rows, (), running_work.busy()).seconds / 2)
     test = app("sweep", sweep_min_samples="coupled", sweep_silhouette="exact", sweep_sample_rows="14000")
     assert problems(test) == []
     assert "Start sweep" in labels(test)
@@ -83,6 +86,7 @@ def test_a_long_sweep_shows_a_small_one_at_once(app, loaded, house, ahead):
     workbench, small = house().workbench, replace(asked, preset="quick", sample_rows=2000)
     assert not workbench.sweep_state(loaded.hash, asked).running
     until(lambda: workbench.sweep_state(loaded.hash, small).runs)
+    ahead(0.001)
     test.run()
     assert problems(test) == []
     assert "Start sweep" in labels(test)  # beside the results of the small one, whose answer is the page's

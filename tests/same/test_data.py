@@ -67,9 +67,9 @@ def test_checks_and_rejects_are_those_of_the_command(jobs):
     told = jobs.command("ingest", jobs.folder / "faulty.csv")
     jobs.hashes["faulty"] = told["hash"]
     page = jobs.page("data", "faulty", data_tab="Validation")
-    checks = next(table for table in page.tables if "level" in table.columns)
+    checks = next(table for table in page.tables if "Level" in table.columns)
     assert len(told["checks"]) > 1
-    shown = zip(map(_plain, checks["level"]), checks["rows"], map(_unescaped, checks["finding"]), strict=True)
+    shown = zip(map(_plain, checks["Level"]), checks["Rows"], map(_unescaped, checks["Finding"]), strict=True)
     assert sorted(shown) == sorted((one["level"], f"{one['count']:,}", one["message"]) for one in told["checks"])
     rejects = page.csv("faulty-rejects.csv")
     assert len(rejects) == told["rejected"] == 1
