@@ -92,7 +92,7 @@ def test_results_and_the_files_of_their_jobs_are_their_owners_alone(tmp_path, mo
     while jobs.view(key).active:
         seen += open_ones(home)
         names |= {path.name for path in below(home)}
-        time.sleep(0.02)
+        time.sleep(0.002)  # the result's own files are there for a moment alone
     assert jobs.view(key).state == "done"
     assert cache.pin(key, True)
     assert {"jobs.arrow", "request.json", "stderr.txt", "arrays.npz", "check.json"} <= names
