@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import functools
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -39,12 +38,6 @@ class Numbers:
         return self.present & np.isnan(self.number)
 
 
-@functools.cache
-def _in_memory() -> duckdb.DuckDBPyConnection:
-    """An empty database for every look of this process: to make one takes longer than to read a small file."""
-    return duckdb.connect(config={"threads": 1})
-
-
 @dataclass(frozen=True)
 class Look:
     """The first rows of a file."""
@@ -70,7 +63,7 @@ class Look:
 
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:
-        result = _in_memory().cursor()
+        result = duckdb.connect(config={"threads": 1})
         result.execute("SET TimeZone = 'UTC'")
         return result
 
