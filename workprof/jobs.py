@@ -78,7 +78,7 @@ class _Job:
         return replace(self.view, elapsed_s=time.monotonic() - self._begun) if self.view.active else self.view
 
     def awaited(self) -> bool:
-        """Whether it was asked for, or a page looks at it."""
+        """Whether somebody began it, or a page looks at it."""
         return self.ahead_s is None or time.monotonic() - self.looked < WATCHED_S
 
     def find(self, so_far: Packed) -> None:

@@ -19,7 +19,7 @@ AT_ONCE = 250_000
 
 @dataclass(frozen=True)
 class LongTable:
-    """Rows that are read as often as they are asked for, always in the same order."""
+    """Rows that every pass reads anew, always in the same order."""
 
     n_rows: int
     columns: tuple[str, ...]

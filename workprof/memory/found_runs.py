@@ -14,7 +14,7 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, Positions
 from workprof.memory.advice import ADVISED_BY, Advised, Keyed, Lead, keyed
-from workprof.memory.known import MOST_CODES, first_of
+from workprof.memory.known import codes_of, first_of
 from workprof.memory.ledger_rules import CAUSES_OF, OF_RESOURCE, RULES, USUAL, Broken, Rules
 from workprof.memory.ledger_runs import LedgerRuns, RunsByPart, codes_in
 from workprof.memory.ledger_settings import CORES, GPUS, LIMIT, MEMORY, TASK, WEEK
@@ -63,7 +63,7 @@ class Cells:
     def places(self, codes: Sequence[Ints], request: Floats) -> tuple[Ints, Ints, Ints]:
         """(n,) the cell of each run among m of them, (m,) the first run and (m,) the cell among all."""
         asked = np.nan_to_num(request, nan=-1.0)
-        own = _alike([*codes, _codes_of(asked)])
+        own = codes_of([*codes, _codes_of(asked)], _codes_of)
         first = first_of(own)[0]
         keys = zip(*(part[first].tolist() for part in codes), asked[first].tolist(), strict=True)
         at = [self.keys.setdefault(key, len(self.keys)) for key in keys]
@@ -310,19 +310,7 @@ REST = "rest"
 
 
 def _codes_of(values: Ints | Floats) -> Ints:
-    """(n,) codes of values in their order of appearance."""
+    """(n,) codes of values in their order of appearance: of many values found sooner than ranks."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     return np.asarray(pd.factorize(values)[0], dtype=np.int64)
-
-
-def _alike(parts: Sequence[Ints]) -> Ints:
-    """(n,) codes of the combinations of (n,) codes, -1 among them, in their order of appearance."""
-    result, most = np.zeros(len(parts[0]), dtype=np.int64), 1
-    for part in parts:
-        wide = int(part.max(initial=0)) + 2
-        if most * wide > MOST_CODES:
-            result = _codes_of(result)
-            most = int(result.max(initial=0)) + 1
-        result, most = result * wide + part + 1, most * wide
-    return _codes_of(result)

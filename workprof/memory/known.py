@@ -6,7 +6,7 @@ counts from its end on; one that was submitted and has not ended counts as runni
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -149,18 +149,6 @@ def known_at(runs: SizedRuns, level: int, query_s: Floats, of: Ints | None = Non
 MOST_CODES = 2**62
 
 
-def codes_of(parts: Sequence[Ints]) -> Ints:
-    """(n,) codes of the combinations of (n,) codes, -1 among them, in their order."""
-    result, most = np.zeros(len(parts[0]), dtype=np.int64), 1
-    for part in parts:
-        wide = int(part.max(initial=0)) + 2
-        if most * wide > MOST_CODES:
-            result = dense(result)
-            most = int(result.max(initial=0)) + 1
-        result, most = result * wide + part + 1, most * wide
-    return dense(result)
-
-
 def dense(values: Ints | Floats) -> Ints:
     """(n,) ranks of values among the different ones."""
     if values.dtype.kind == "i" and len(values) and values.min() >= 0 and values.max() < 4 * len(values) + 1000:
@@ -169,6 +157,18 @@ def dense(values: Ints | Floats) -> Ints:
         ranks: Ints = (np.cumsum(there) - 1)[values]
         return ranks
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def codes_of(parts: Sequence[Ints], coded: Callable[[Ints], Ints] = dense) -> Ints:
+    """(n,) codes of the combinations of (n,) codes, -1 among them, in the order that `coded` gives values."""
+    result, most = np.zeros(len(parts[0]), dtype=np.int64), 1
+    for part in parts:
+        wide = int(part.max(initial=0)) + 2
+        if most * wide > MOST_CODES:
+            result = coded(result)
+            most = int(result.max(initial=0)) + 1
+        result, most = result * wide + part + 1, most * wide
+    return coded(result)
 
 
 def first_of(values: Ints) -> tuple[Ints, Ints]:
