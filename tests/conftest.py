@@ -3,6 +3,7 @@
 What is compiled is kept from run to run, as numba keeps its loops: the tests themselves and what they import.
 """
 
+import atexit
 import gc
 import os
 import re
@@ -63,10 +64,7 @@ def jobs_by_fork():
 
 def pytest_collection_finish():
     gc.freeze()  # modules and tests stay to the end
-
-
-def pytest_unconfigure():
-    gc.unfreeze()
+    atexit.register(gc.unfreeze)  # what is compiled tells of modules that outlive Python
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -52,6 +52,7 @@ def begin_of(message):
     return " ".join(html.unescape(message).split())[:60]
 
 
+@pytest.mark.soak
 @needs_cases
 @pytest.mark.parametrize("cases", [FEW, pytest.param(NINE, marks=pytest.mark.soak)], ids=["few", "all"])
 def test_dropped_cases_are_shown_as_is_expected_of_them(server, visitors, tmp_path, cases):

@@ -52,6 +52,7 @@ def press_until(visitor, key, last):
     raise AssertionError(f"{key} does not lead to stop {last}")
 
 
+@pytest.mark.soak
 def test_one_click_leads_from_an_empty_home_to_a_chart(fresh, visitors):
     visitor = visitors(fresh).open()
     main = visitor.page.locator("[data-testid=stMain]")

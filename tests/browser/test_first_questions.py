@@ -80,6 +80,7 @@ def planner(asked, visitors):
     return Planner(visitors(server).open(f"/?ds={trace}")), told
 
 
+@pytest.mark.soak
 def test_what_a_user_should_request_for_a_task(planner):
     somebody, (row, *_) = planner
     somebody.follow("Open the memory plan")
@@ -94,6 +95,7 @@ def test_what_a_user_should_request_for_a_task(planner):
         assert value in cells
 
 
+@pytest.mark.soak
 def test_what_breaks_if_all_requests_are_cut(planner):
     somebody, (_, cut, _) = planner
     somebody.follow("What if all requests are cut by 30 %")
@@ -103,6 +105,7 @@ def test_what_breaks_if_all_requests_are_cut(planner):
     assert ("Who breaks" in said) == ("kills 0 of" not in said)
 
 
+@pytest.mark.soak
 def test_how_many_nodes_of_64_gb(planner):
     somebody, (*_, nodes) = planner
     somebody.follow("How many 64 GB nodes")

@@ -64,7 +64,7 @@ def as_the_menu(page, hashes):
     return page.link(hashes).partition(f"{page.name}_tab=")[0].rstrip("&")
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", BY_NAME)
 def test_the_first_screen_has_the_answer_and_the_page_is_sound(whole, visitors, name):
     visitor = visitors(whole.server).open(as_the_menu(BY_NAME[name], whole.hashes))

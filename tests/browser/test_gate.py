@@ -57,6 +57,7 @@ def test_a_viewer_logs_in_sees_no_name_and_logs_out(chromium, gated):
     context.close()
 
 
+@pytest.mark.soak
 def test_an_admin_sees_names_and_who_came_in(chromium, gated):
     context = chromium.new_context()
     page, heard = context.new_page(), []

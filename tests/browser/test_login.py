@@ -131,6 +131,7 @@ def test_a_stranger_on_a_cold_server_sees_the_login_and_nothing_else(home, provi
         assert told(heard, home) == []
 
 
+@pytest.mark.soak
 def test_login_goes_where_the_link_led_and_logout_ends_it(home, provider, locked, overheard):
     provider.is_now(**VISITOR)
     visitor, heard = overheard(locked)

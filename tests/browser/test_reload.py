@@ -78,6 +78,7 @@ def test_back_leads_to_the_view_before_and_keeps_what_is_chosen(server, visitors
     assert opened() == ["Compare"]
 
 
+@pytest.mark.soak
 def test_a_tab_stays_open_when_the_browser_sends_more_before_it_knows_the_new_address(server, visitors):
     """What the server sends is held back, as by a slow line: the second click still names the tab before."""
     visitor = visitors(server)

@@ -55,6 +55,7 @@ def test_a_report_draws_every_figure_offline(chromium, written, width):
     context.close()
 
 
+@pytest.mark.soak
 def test_a_report_prints(chromium, written):
     context = chromium.new_context(offline=True)
     page = context.new_page()

@@ -100,6 +100,7 @@ def test_a_dag_has_a_task_for_each_run(tmp_path):
     assert "there is no such run" in wrong.err
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_runs_one_by_one_are_the_campaign(tmp_path):
     plan, ledger = written(tmp_path, repeats=1)

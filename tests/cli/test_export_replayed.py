@@ -114,6 +114,7 @@ def loaded(request, run_workprof, home):
     return name, LEVELS if name != "workflow" else (("task_name", "request"), ("task_name",))
 
 
+@pytest.mark.soak
 @pytest.mark.some(1)
 def test_the_rows_as_of_the_last_origin_save_its_part_of_the_headline(workprof, home, loaded):
     dataset, levels = loaded

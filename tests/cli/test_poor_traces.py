@@ -40,6 +40,7 @@ SOAK = [pytest.mark.slow, pytest.mark.soak]
 ANSWERED = {"datasets --json", "report D -o report.html", "export D -o rows.csv", "runs"}
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.slow if name in ("running", "one") else SOAK) for name in poor_traces.POOR],

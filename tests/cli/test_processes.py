@@ -57,7 +57,7 @@ def untimed(answer):
     return [untimed(one) for one in answer] if isinstance(answer, list) else answer
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LINES)
 def test_a_process_of_its_own_says_the_same(sample, home, tmp_path, name):

@@ -125,7 +125,7 @@ def kept(tmp_path_factory):
     return folder / "home", hashes
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("question", [*NODES, *PHASES, *(pytest.param(one, marks=pytest.mark.soak) for one in FURTHER)])
 def test_a_run_is_made_again_by_its_python_and_its_command(kept, bench, question):

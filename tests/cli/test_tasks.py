@@ -68,6 +68,7 @@ def test_a_size_by_curl_with_the_names_of_the_trace(slurm, home, tmp_path):
         assert same == told
 
 
+@pytest.mark.soak
 def test_a_size_by_curl_with_the_columns_of_a_table_of_ones_own(tmp_path):
     home, table = tmp_path / "home", jobs(3).drop(columns="finished")
     names = {"user": "login", "task_name": "what", "requested_memory_bytes": "asked_mb"}

@@ -193,6 +193,7 @@ def _until_command(words):
     return words[: words.index("--")] if "--" in words else words
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_the_dashboard_alone_answers_and_ends(tmp_path):
     """`workprof demo` does so in the tests of the command."""

@@ -39,12 +39,14 @@ def test_what_the_plain_rule_saves(name):
     assert plain_rule_row(name) in PAGE.splitlines()
 
 
+@pytest.mark.some(3)
 @needs_shared_data
 @pytest.mark.parametrize("name", TRACES)
 def test_what_the_verdict_saves(name):
     assert verdict_row(name) in PAGE.splitlines()
 
 
+@pytest.mark.soak
 @needs_shared_data
 @pytest.mark.parametrize("name", [pytest.param(one, marks=[] if one == "PAI" else pytest.mark.soak) for one in TRACES])
 def test_what_the_quantile_ensemble_saves(name):
@@ -133,12 +135,14 @@ def test_what_the_published_priors_see_in_noise():
     assert f"see a change in {recognition.noise_as_published()} of pure noise" in " ".join(PAGE.split())
 
 
+@pytest.mark.some(2)
 @needs_shared_data
 @pytest.mark.parametrize("asked", nodes.TRANSFERS)
 def test_how_far_runtimes_carried_over_are_off(asked):
     assert nodes.transfer_row(*asked) in PAGE.splitlines()
 
 
+@pytest.mark.soak
 @needs_shared_data
 def test_what_an_allocation_gains():
     assert nodes.allocation_sentence() in " ".join(PAGE.split())

@@ -101,6 +101,7 @@ def test_the_notebook_of_profiles_finds_the_planted_ones(monkeypatch):
     assert [value for value in values if isinstance(value, float)][0] > 0.9  # noqa: RUF015
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_the_notebook_of_memory_trades_kills_against_waste(monkeypatch):
     names, _ = ran("memory-what-if", monkeypatch)

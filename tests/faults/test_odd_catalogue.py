@@ -199,6 +199,7 @@ def test_it_is_told_and_the_rest_goes_on(store, column, name):
         assert len(words) < 700
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_it_can_be_renamed_and_removed_and_loaded_again(tmp_path, traces):
     for number, column in enumerate(ODD):

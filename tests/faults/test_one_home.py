@@ -74,6 +74,7 @@ def serving(home):
         server.wait(PATIENCE_S)
 
 
+@pytest.mark.soak
 def test_commands_beside_a_server_read_and_write_and_a_killed_server_leaves_nothing_running(home, run, tmp_path):
     with serving(home) as (server, family):
         assert len(family) == 2
@@ -165,6 +166,7 @@ QUESTION = ("memory", "replay", "kept", "--policies", "p95", "--json")
 KEEPS_NOTHING = {"WORKPROF_READONLY": "1"}
 
 
+@pytest.mark.soak
 def test_a_home_that_may_not_be_written_says_so_and_shows_what_it_holds_when_asked_to_read(home, run, tmp_path):
     kept = json.loads(run(*QUESTION).out)
     runs = json.loads(run("runs", "--json").out)

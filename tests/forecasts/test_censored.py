@@ -112,6 +112,7 @@ def test_estimates_of_a_limited_trace_are_nearer_to_what_jobs_need():
     assert abs(within["all"][1] - 0.9) < abs(within["finished"][1] - 0.9)
 
 
+@pytest.mark.soak
 @pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("split", ["by_job", "by_time"])

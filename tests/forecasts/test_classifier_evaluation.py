@@ -40,6 +40,7 @@ def test_a_random_split_flatters(evaluated):
     assert evaluated.classes == scores["by_job"].classes
 
 
+@pytest.mark.soak
 def test_counts_add_up(evaluated):
     for scores in evaluated.splits.values():
         assert scores.confusion.counts.sum() == scores.n_test

@@ -28,6 +28,7 @@ def found(jobs):
     return compare_embeddings({"jobs": jobs}, EmbeddingSettings(FIT, folds=2))
 
 
+@pytest.mark.soak
 def test_both_are_scored_in_the_space_of_the_features(jobs, found):
     scaled = prepare(jobs, FIT).points
     for one in found.methods:

@@ -38,6 +38,7 @@ def test_rows_without_a_start_count_by_their_submission_and_without_both_as_the_
     assert latest_of(jobs, 1_500)[0] is jobs
 
 
+@pytest.mark.soak
 def test_a_forecaster_learns_the_latest_runs(jobs):
     latest = jobs[jobs["start_time_s"] > jobs["start_time_s"].sort_values().iloc[499]]
     said = []

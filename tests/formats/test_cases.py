@@ -162,6 +162,7 @@ def same(found, wanted):
     assert found == wanted
 
 
+@pytest.mark.some(16)
 @pytest.mark.parametrize("case", EXPECTED)
 def test_a_case_is_what_its_expectation_says(loaded, case):
     wanted = EXPECTED[case] | EXPECTED[case].get("expected", {})
@@ -312,7 +313,7 @@ MUST = {
 JOBS = [case for case in EXPECTED if case not in (TELEMETRY, REFUSED)]
 
 
-@pytest.mark.some(10)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("case", JOBS)
 def test_the_library_reads_the_rows_that_the_command_loads(loaded, case):
     theirs = loaded(case).frame
@@ -356,7 +357,7 @@ TABLES = [
 mess-10 pandas breaks a line at the lone CR, before anybody sees it."""
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("case", TABLES)
 def test_a_frame_of_it_gives_what_its_file_gives(case):
     path = file_of(case)

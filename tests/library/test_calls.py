@@ -188,6 +188,7 @@ class Columns:
         return self.table.__arrow_c_stream__(requested_schema)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", ["arrow", "polars", "path", "text"])
 def test_every_kind_of_table_gives_the_same(kind, tmp_path):
     path = tmp_path / "jobs.parquet"

@@ -46,6 +46,7 @@ def same(one, other):
         assert np.array_equal(own.quantiles, other.forecasts.estimates[target].quantiles)
 
 
+@pytest.mark.soak
 def test_it_is_told_how_far_the_training_is(fitted, told):
     shares = [share for share, _ in told if share is not None]
     assert shares == sorted(shares)

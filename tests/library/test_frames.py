@@ -30,7 +30,7 @@ READS = {
 }
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", READS)
 def test_a_frame_of_a_format_has_the_rows_of_its_file(name, tmp_path):
     dropped = FILES[name]
@@ -108,6 +108,7 @@ def sample_files(sample, tmp_path_factory):
     return folder / "pai.parquet", folder / "pai.csv"
 
 
+@pytest.mark.soak
 def test_profiles_of_the_sample_are_those_of_its_files(sample, sample_files):
     kept, written = sample_files
     theirs = wp.profile(kept)
@@ -116,6 +117,7 @@ def test_profiles_of_the_sample_are_those_of_its_files(sample, sample_files):
     assert numbers(wp.profile(pd.read_csv(written))) == numbers(wp.profile(written))
 
 
+@pytest.mark.soak
 def test_a_fit_takes_the_frame_or_the_file_that_it_was_given_and_no_other(sample, sample_files):
     found = wp.profile(sample)
     theirs = found.to_hdbscan(sample)
@@ -128,6 +130,7 @@ def test_a_fit_takes_the_frame_or_the_file_that_it_was_given_and_no_other(sample
         found.assigner(sample.head(1_500))
 
 
+@pytest.mark.soak
 def test_forecasts_of_a_frame_are_those_of_its_file(sample, sample_files):
     kept, _ = sample_files
     asked = wp.ForecasterSettings(split="random")

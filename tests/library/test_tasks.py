@@ -77,6 +77,7 @@ def test_a_forecaster_is_fitted_once_and_predicts_many_days_in_another_process(m
     assert [row["duration_s"] for day in said for row in day] == pytest.approx(here["duration_s"].to_list())
 
 
+@pytest.mark.soak
 def test_a_forecast_of_a_frame_with_names_of_ones_own_is_equal(trace, model):
     told, new = pd.read_parquet(trace), jobs(500).tail(50)[NEW]
     names = {"user": "owner", "task_name": "step", "requested_memory_bytes": "asked_gb"}

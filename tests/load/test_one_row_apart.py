@@ -45,12 +45,14 @@ def workbench(twins):
         yield opened_home
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_their_hashes_and_so_all_their_keys_differ(twins):
     one, other = twins[1]
     assert one != other
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_every_result_is_of_its_own_rows(twins, workbench):
     """Asked in turns, computed and then kept, each answer is that of its own dataset."""

@@ -53,8 +53,11 @@ OF_A_TRACE = b"nodes_profile"
 OF_EVERYBODY = b"Through"
 """A heading of the audit log: it tells admins what was done to every dataset."""
 
-EXPECTED = re.compile(r"(?:about )?[\d.]+ \w+(?: \d+ \w+)*(?:, up| to) .*?\((?:a guess|from [^)]*)\)")
+EXPECTED = re.compile(r"(?:about )?[\d.]+ \w+(?: \d+ \w+)*(?:, up| to) .*?\((?:a guess\\?|from [^)]*)\)")
 """How long a computation will take: it follows what else this machine does at the moment."""
+
+DEEDS = re.compile(r"The latest \d+ deeds")
+"""How many deeds of all visitors the audit log shows; its table is not compared either."""
 
 CONTROLS = {
     "memory_light": (1.0, 2.0, 3.0),
@@ -207,12 +210,13 @@ class Visitor:
 
 
 def contents(tab):
-    """Return what a page shows in lines: its words but for expected times, and a digest of every chart and table."""
+    """Return a page in lines: its words but for what others change, and a digest of every chart and table."""
     charts = [one.spec.encode() for one in tab.of("plotly_chart", MAIN)]
-    tables = [one.arrow_data.data for one in tab.of("dataframe", MAIN)]
+    tables = [one for one in tab.of("dataframe", MAIN) if OF_EVERYBODY not in one.SerializeToString()]
+    tables = [one.arrow_data.data for one in tables]
     digests = [hashlib.blake2b(one, digest_size=8).hexdigest() for one in charts + tables]
     return [
-        *EXPECTED.sub("some time", tab.words()).splitlines(),
+        *DEEDS.sub("Some deeds", EXPECTED.sub("some time", tab.words())).splitlines(),
         f"{len(charts)} charts, {len(tables)} tables",
         *digests,
     ]

@@ -30,6 +30,7 @@ def sacct(killed, columns, n=80):
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "killed",
     [

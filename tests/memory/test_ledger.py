@@ -448,6 +448,7 @@ def test_a_ledger_is_kept_and_read_again(bench):
     assert to_json(unpack(Ledger, pack(ledger))) == to_json(ledger)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("name", "settings"),
     [

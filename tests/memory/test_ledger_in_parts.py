@@ -129,7 +129,8 @@ CASES = {
 }
 
 
-PARAMS = [pytest.param(one, marks=needs_shared_data if one == "real" else ()) for one in CASES]
+MARKS = {"real": needs_shared_data, "bundled": pytest.mark.soak}
+PARAMS = [pytest.param(one, marks=MARKS.get(one, ())) for one in CASES]
 
 
 @pytest.fixture(scope="module", params=PARAMS)

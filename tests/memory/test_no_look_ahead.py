@@ -118,6 +118,7 @@ CASES = [
 ]
 
 
+@pytest.mark.some(14)
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "way"), CASES)
 def test_no_later_run_changes_an_earlier_size(name, way):
@@ -139,6 +140,7 @@ def test_the_test_sees_a_look_ahead():
         assert_no_look_ahead({"jobs": made()}, asked, "witt_lr", 0.5)
 
 
+@pytest.mark.soak
 @needs_shared_data
 @pytest.mark.slow
 @pytest.mark.parametrize("which", ["pai", *(pytest.param(name, marks=pytest.mark.soak) for name in NAMES)])

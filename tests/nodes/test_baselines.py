@@ -124,6 +124,7 @@ def test_a_verdict_never_depends_on_later_runs(frame, name):
     assert not np.array_equal(again.value, before.value, equal_nan=True)
 
 
+@pytest.mark.soak
 def test_the_order_of_rows_and_the_names_of_nodes_change_nothing(frame):
     _, before = judged_by(frame, "logistic")
     turned = frame.iloc[::-1].reset_index(drop=True)

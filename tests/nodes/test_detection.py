@@ -131,6 +131,7 @@ def test_another_dataset_to_train_on():
     assert f1(found.runs.flag[new], found.runs.label[new] == 1) > 0.7
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_without_labels_there_are_p_values(frame):
     unlabelled = frame.assign(stressed=np.nan)
@@ -164,6 +165,7 @@ def test_a_search_stays_inside_the_space_and_the_training_part(frame):
     assert search_recipe(other, best_feature_weights(other, 0), settings, Recipe(epochs=1)) == found
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_published_definitions_are_labelled(frame):
     found = detect_degradation({"runs": frame}, DetectSettings(mode="faithful", epochs=2, trials=1))

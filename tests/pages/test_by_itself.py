@@ -57,6 +57,7 @@ def test_what_was_cancelled_waits_for_its_button(app, loaded, house, ahead):
         workbench.cancel(other.key)
 
 
+@pytest.mark.soak
 def test_where_all_runs_take_long_a_sample_is_clustered(app, loaded, house, ahead):
     settings = ProfileSettings(min_samples=37)  # a tree of its own: a kept one shows its cut at once
     with Workbench(from_environment()) as bench:

@@ -50,6 +50,7 @@ def test_a_computation_runs_in_the_background_and_can_be_cancelled(app, loaded, 
     assert problems(test) == []
 
 
+@pytest.mark.soak
 def test_kept_answers_are_shown_as_charts_with_words(app, answered):
     test = app("profiles", profiles_tab=TAB, profiles_resamples="2")
     assert problems(test) == []

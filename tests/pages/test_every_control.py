@@ -43,7 +43,7 @@ def excused(name):
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in NOT_IN_THE_ADDRESS)
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("view", EVERY, ids=repr)
 def test_a_changed_view_opens_the_same_from_its_address_on_a_cold_server(app, hashes, view):
     warm = app(view.page, **view.parameters(hashes))
@@ -195,6 +195,7 @@ def test_a_link_opens_what_it_says_whatever_the_page_was_set_to_before(page, has
     assert test.selectbox(key="profiles_scaler").value == "power"
 
 
+@pytest.mark.soak
 def test_a_match_leads_to_the_run_of_the_library(page):
     test = page("phases", "Match", **KEPT_PHASES)
     name = test.selectbox(key="phases_over").options[1]

@@ -122,7 +122,7 @@ def live_in_figure(text):
     return MARK in text and bool(re.search(rf"<(?:/?script|img|svg|a)\b|%\{{{MARK}", text))
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("view", VIEWS, ids=repr)
 def test_no_name_becomes_markup(app, hashes, view):
     test = app(view.page, **view.parameters(hashes))

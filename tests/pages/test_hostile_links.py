@@ -66,7 +66,7 @@ def hashes(home, hostile):
     return hostile[1]
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("view", VIEWS, ids=repr)
 def test_a_page_opens_whatever_its_link_says_and_tells_what_it_dropped(app, hashes, view):
     given = view.parameters(hashes)

@@ -57,7 +57,7 @@ EXPECTED = {
 }
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("look", LOOKS)
 def test_the_command_of_what_a_page_keeps_finds_the_same_record(home, app, tmp_path_factory, look):

@@ -54,6 +54,7 @@ def test_a_scope_of_a_link_that_cannot_be_is_told_and_all_runs_are_shown(app, lo
     assert "of 15,000 runs" not in captions(test)
 
 
+@pytest.mark.soak
 def test_home_compares_with_the_period_before(app, loaded):
     test = app("home", ds=f"{loaded.hash}?period=50..60", home_compare="true")
     assert problems(test) == []

@@ -133,6 +133,7 @@ def test_recursion_equals_the_naive_one_on_gaps_and_by_default():
     assert found.boundaries_of(0).tolist() == ticks[changes].tolist() == [20]
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_recursion_equals_the_naive_one_on_a_long_series():
     y = np.random.default_rng(8).normal(size=3600) + np.repeat([0.0, 3.0, -1.0], 1200)

@@ -80,6 +80,7 @@ def test_what_was_not_learned_is_not_asked():
     assert found[INPUT].n_runs + found[INPUT].n_left_out == 32
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_early_recognises_the_workload_alone_and_tells_the_facets_beside_it():
     found = early({"samples": planted()}, EarlySettings(every=10, excluded=False))

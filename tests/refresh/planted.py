@@ -102,6 +102,7 @@ def prometheus(every, **more):
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # head and body in one packet: two wait 40 ms for each other
 
         def log_message(self, *_):
             pass

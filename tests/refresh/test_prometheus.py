@@ -64,6 +64,7 @@ def test_rows_are_those_of_a_file_of_the_same_series(bench, tmp_path, every):
     assert done[1].changed  # pods that ran then
 
 
+@pytest.mark.soak
 def test_one_refresh_is_as_good_as_many(bench, every):
     with prometheus(every) as server:
         bench.add_source(source(server))

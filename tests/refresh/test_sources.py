@@ -121,6 +121,7 @@ def test_who_looks_meanwhile_sees_the_rows_of_before_and_may_write(bench, tmp_pa
     assert "meanwhile" in bench.scopes()
 
 
+@pytest.mark.soak
 def test_many_rows_come_in_turns_and_are_those_of_one_import(bench, tmp_path):
     trace, count = tmp_path / "runs.csv", 2 * ROWS_AT_ONCE + 7
     table(trace, range(count))

@@ -150,6 +150,7 @@ def test_every_section_is_made_or_says_why_not(workbench):
         make_report(workbench, "few", ["x"])
 
 
+@pytest.mark.soak
 def test_the_demand_is_that_of_the_library_and_profiles_are_of_the_chosen_clustering(workbench):
     chosen = ProfileSettings(min_cluster_size=60, min_samples=40, scaler="standard")
     profiles, demand = make_report(workbench, "few", ["profiles", "demand"], clustering=chosen).sections

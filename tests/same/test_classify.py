@@ -183,6 +183,7 @@ def _violations(observed, name):
     return sum(one[name] for one in observed["violations"].values())
 
 
+@pytest.mark.soak
 def test_the_score_over_time_is_the_commands(finished, observed):
     marks = {trace["name"]: trace for trace in finished.figures["acquires-history"] if trace.get("name")}
     shown = sorted(

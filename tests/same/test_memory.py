@@ -171,6 +171,7 @@ EACH_FORM = {
 }
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("tab", "name", "shown", "words"),
     [

@@ -49,6 +49,7 @@ def column(page, name):
     return dict(zip(table[""], table[name], strict=True))
 
 
+@pytest.mark.soak
 def test_bins_that_were_kept_are_the_commands(page, told):
     shown, bins = column(page, "four bins"), told["four bins"]
     assert shown["upper bound"] == format_share(bins["time_based_saved_share"])

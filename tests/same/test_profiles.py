@@ -68,7 +68,7 @@ def test_the_command_tells_the_record(jobs, fit, told):
     assert answer_json(fit_answer(fit, names)) == told
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_shows_what_the_report_prints(jobs, printed, view):
     page = jobs.page("profiles", "jobs", profiles_tab=view)

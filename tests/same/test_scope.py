@@ -63,7 +63,7 @@ def told(value, hashed):
 NAMES = [name for name in DECLARED if kind_of(name) == JOBS]
 
 
-@pytest.mark.some(12)
+@pytest.mark.some(5)
 @pytest.mark.parametrize("name", [pytest.param(one, marks=pytest.mark.soak if one in LONG else ()) for one in NAMES])
 def test_a_scope_answers_as_a_file_that_was_cut_by_hand(bench, name):
     assert bench.dataset(SCOPE).rows == bench.dataset("cut").rows == 299
@@ -74,6 +74,7 @@ def test_a_scope_answers_as_a_file_that_was_cut_by_hand(bench, name):
         np.testing.assert_array_equal(values, wanted[one])
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "words",
     [("memory", "plan"), ("memory", "over-time"), ("memory", "ledger"), ("durations",), ("profiles", "fit")],

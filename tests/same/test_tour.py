@@ -63,6 +63,7 @@ def places(traces):
     }
 
 
+@pytest.mark.soak
 def test_how_well_a_profile_is_predicted_is_the_commands(samples, printed):
     shown, charts = stop(samples, "classify")
     told = samples.command("classify", "evaluate", samples.hashes["jobs"])["splits"]
@@ -84,6 +85,7 @@ def test_a_stop_draws_what_its_page_draws(samples, page):
         assert traces == there.figures[name]
 
 
+@pytest.mark.soak
 def test_the_report_of_the_tour_holds_the_tables_of_the_command(samples, printed):
     def ready(test):
         end = time.monotonic() + PATIENCE_S

@@ -81,7 +81,7 @@ def refused(answer, status=422):
     return told
 
 
-@pytest.mark.some(18)
+@pytest.mark.some(9)
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("path", ["/v1/predict", "/v1/size", "/v1/observations"])
 def test_whatever_is_sent_is_refused_at_once_in_a_few_lines(client, path, name):

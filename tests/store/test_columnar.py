@@ -167,6 +167,7 @@ def test_nested_columns_and_broken_files_are_refused(store, settings, write, wri
     assert not list((settings.home / "spool").glob("*"))
 
 
+@pytest.mark.soak
 def test_a_bomb_of_equal_values_is_refused(store, write):
     content = as_feather(
         pa.table({"job_name": ["x" * 2000] * 400_000, "duration_s": [1.0] * 400_000}), compression="zstd"

@@ -26,6 +26,7 @@ def trace(rows, seed=3):
     return "\n".join(lines) + "\n", len(jobs), len(users)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("rows", [5_000, pytest.param(300_000, marks=pytest.mark.slow)])
 def test_names_are_counted_exactly(store, write, rows):
     text, jobs, users = trace(rows)

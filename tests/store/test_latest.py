@@ -41,6 +41,7 @@ def bench(settings):
         yield opened
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("finished_only", [True, False])
 @pytest.mark.parametrize("columns", [COLUMNS, ("task_name", "status")])
 @pytest.mark.parametrize("most", [1, 57, 1_000, N])

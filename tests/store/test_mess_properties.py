@@ -192,6 +192,7 @@ def test_sound_traces_are_read_as_they_stand_and_nothing_is_told(store, tmp_path
         assert not told(sound), seed
 
 
+@pytest.mark.some(10)
 @pytest.mark.parametrize("seeds", turns(2000, 3 * len(FORMATS)), ids=str)
 def test_no_fault_changes_a_total_in_silence(store, tmp_path, seeds):
     for seed in seeds:

@@ -30,6 +30,7 @@ def call(store, hashed, name):
         cursor.execute("UPDATE catalogue SET name = ? WHERE hash = ?", [name, hashed])
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", LIKE_HASHES)
 def test_a_name_that_reads_as_a_hash_is_refused_wherever_one_is_given(store, two, write, name):
     path = write("c.csv", "job_name,duration_s\nd,4\n")

@@ -64,6 +64,7 @@ def test_nulls_do_not_hide_rows_and_take_no_place_themselves(store, tmp_path):
     assert store.suggest(tmp_path / "few.parquet", IngestOptions()).columns == ("job_name", "duration_s")
 
 
+@pytest.mark.soak
 def test_one_long_text_for_every_row_is_refused(store, tmp_path):
     rows = 20_000
     texts = {"short": "x" * 100, "long": "x" * 100_000}

@@ -69,6 +69,7 @@ def test_a_small_log(store, write):
     assert first[more].tolist() == [3600, 200, "lab one", "n1+n2", "ann", "align", "long"]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("torque", [False, True])
 def test_a_year(store, write, torque):
     text = log(3000, torque=torque)

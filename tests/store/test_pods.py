@@ -146,6 +146,7 @@ def test_a_static_pods_control_group_has_another_uid_and_is_the_same_run(load):
     assert (frame["requested_memory_bytes"][0], frame["peak_memory_bytes"][0]) == (GIB, 300 * MIB)
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize(
     ("cells", "numbers"),
     [

@@ -345,6 +345,7 @@ def test_limits_stand_for_requests_where_none_is_exported(store, write):
     assert {check.name: check.count for check in report.checks}["limits for requests"] == 1
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("shape", ["json", "csv"])
 def test_thousands_of_pods_are_reckoned_as_an_independent_sum_does(store, write, shape):
     rng = random.Random(5)

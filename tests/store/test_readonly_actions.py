@@ -210,6 +210,7 @@ def test_reading_and_asking_go_on_and_leave_the_database_alone(made):
     assert everything(settings.home)[0] == content
 
 
+@pytest.mark.soak
 def test_a_home_is_read_beside_whoever_may_write(made):
     settings, it = made
     for first, second in ((False, True), (True, False), (True, True)):

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.slow
 NAMES = ["job_name", "status", "duration_s", "requested_memory_bytes", "peak_memory_bytes", "requested_cpu_percent"]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", ["file", "file in ms", "qacct", "new qacct"])
 def test_a_month(store, write, kind):
     text = accounting(2000, millis=kind == "file in ms")

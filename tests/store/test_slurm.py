@@ -79,6 +79,7 @@ def test_a_time_that_is_none_is_a_reject_with_its_line(store, write):
     assert (reject["line"], reject["column"], reject["text"]) == (8, "Elapsed", "12 parsecs")
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("wrong", "column"),
     [("lots", "ReqMem"), ("5Q", "MaxRSS"), ("some", "TotalCPU"), ("x", "Submit"), ("0.00K", "NNodes")],

@@ -36,7 +36,7 @@ def runs_of(store, report):
     return store.frame(report.dataset, names, finished_only=False)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("fields", [*PROPOSED, SURE], ids=["usual", "full", "sure"])
 @pytest.mark.parametrize(("delimiter", "trailing"), [("|", False), ("|", True), (";", False)])

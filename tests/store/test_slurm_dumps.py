@@ -110,6 +110,7 @@ def test_headings_with_widths_in_lower_case_and_with_the_raw_id(store, write):
     assert (report.format, report.rows, store.dataset("raw").finished_rows) == ("slurm", wanted[0], wanted[0])
 
 
+@pytest.mark.soak
 def test_merged_by_pandas(store, write, tmp_path):
     """One line a job, its largest MaxRSS joined, an index column, floats, missing values as pandas writes them."""
     lines = month(1000, 3)
@@ -236,6 +237,7 @@ def test_jobs_of_squeue(store, write):
     assert frame["time_limit_s"][0] == 3600
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("per", "percent"),
     [
@@ -467,6 +469,7 @@ def test_json_tells_the_use_of_a_node(store, write):
     assert rows == [[16_000 * 1024**2, 7_600, 0], [8_000 * 1024**2, 3_800, 0], [16_000 * 1024**2, 1_000, 1]]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("delimiter", ["|", ",", ";"])
 def test_ids_cut_on_a_screen_are_cut_in_a_table_of_it(store, write, delimiter):
     rows = ["JobID|JobName|ReqMem|MaxRSS|Elapsed|State|ReqCPUS"]

@@ -37,7 +37,10 @@ def book(*sheets, epoch=None):
 def repacked(content, **parts):
     """Return a workbook with parts replaced, by their file names without the ending."""
     target = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as old,
+        zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as new,
+    ):
         for part in old.infolist():
             own = parts.get(part.filename.rsplit("/", 1)[-1].split(".")[0])
             new.writestr(part.filename, own if own is not None else old.read(part))

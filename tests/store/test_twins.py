@@ -103,7 +103,7 @@ def test_without_a_fault_all_is_right(store, write, kind, ends):
     assert run_of(store, report) == SOUND
 
 
-@pytest.mark.some(34)
+@pytest.mark.some(10)
 @pytest.mark.parametrize(
     ("kind", "over", "differs", "check"),
     [
@@ -173,6 +173,7 @@ def test_a_fault_is_told_and_changes_nothing_else(store, write, kind, over, diff
         assert run[name] == SOUND[name], name
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("kind", "over"),
     [

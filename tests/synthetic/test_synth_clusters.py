@@ -25,6 +25,7 @@ def published_clusters(rows: pd.DataFrame, size: int) -> np.ndarray:
         return HDBSCAN(min_cluster_size=size, min_samples=size, core_dist_n_jobs=1).fit_predict(scaled)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_behaviours_are_found_in_a_small_sample(tmp_path: Path, seed: int) -> None:
     write_pai_sample(tmp_path / "sample.parquet", 15_000, seed=seed)

@@ -159,6 +159,7 @@ def test_nobody_there_is_a_failure_in_words(bench, monkeypatch):
     assert "the mail server of WORKPROF_SMTP_URL failed" in ran.err
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("name", "value", "to"),
     [
