@@ -113,3 +113,10 @@ def test_a_fit_of_many_runs_does_not_start_by_itself():
     """Its sample is the same, but every run joins it: 289 s for ten million."""
     assert expected_fit(ProfileSettings(), 100_001).seconds < DEFAULT_AHEAD_S
     assert 240 < expected_fit(ProfileSettings(), 10_000_000).seconds < 400
+
+
+def test_nor_does_a_sweep_of_few_of_them():
+    """Each of its groups reads every run: the page of ten million took minutes and 2.6 GB."""
+    few = SweepSettings(preset="quick", sample_rows=2_000)
+    assert expected_sweep(few, 100_001).seconds < DEFAULT_AHEAD_S
+    assert expected_sweep(few, 10_000_000).seconds > DEFAULT_AHEAD_S
