@@ -71,6 +71,16 @@ def test_every_way_to_write_a_table_gives_the_same_rows(store, write, name):
     assert ("titles" in told) == above
 
 
+def test_headings_that_are_wrapped_in_their_cells_are_names(store, write):
+    text = '"Job\nname","Elapsed\n(hh:mm:ss)","Memory\nrequested\n(GB)"\n' + "".join(
+        f"j{at},01:00:0{at},8\n" for at in range(5)
+    )
+    report = store.ingest([write("wrapped.csv", text)], IngestOptions())
+    assert (report.rows, report.rejected, report.lost) == (5, 0, 0)
+    frame = store.frame("wrapped", ["duration_s", "requested_memory_bytes"])
+    assert frame.iloc[:, 1:].to_numpy().tolist() == [[3600 + at, 8e9] for at in range(5)]
+
+
 def test_what_was_passed_over_is_shown_and_rejects_keep_their_lines(store, write):
     content = text(above="# one\n\n# two\n") + "bad,soon,1,dora\nfew\n\nlast,1h 3m,2 GB,emil\n"
     report = store.ingest([write("jobs.csv", content)], IngestOptions())

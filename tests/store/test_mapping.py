@@ -45,6 +45,12 @@ def taken(report):
         ("Elapsed (hours)", {"elapsed"}, "h"),
         ("wallclock", {"wall", "clock"}, ""),
         ("Memory utilization (%)", {"memory", "used"}, "percent"),
+        ("max_mem_mb_used", {"peak", "memory", "used"}, "MB"),
+        ("ramByteRequestAverage", {"memory", "requested", "mean"}, "B"),
+        ("bytes_read_total", {"disk", "read"}, ""),
+        ("Elapsed (D-HH:MM:SS)", {"elapsed"}, ""),
+        ("job_runtime_s", {"job", "run", "time"}, "s"),
+        ("start_epoch", {"start"}, ""),
     ],
 )
 def test_a_name_tells_words_and_unit(column, words, unit):
@@ -235,6 +241,9 @@ def test_a_unit_that_makes_no_sense_is_asked(store, write):
     assert "501 times" in found.evidence["requested_memory_bytes"].warning
     with pytest.raises(UnitUnknown, match="runtime_h"):
         store.ingest([write("absurd.csv", text)], AUTO)
+    days = table("job,start,end", lambda at: (f"j{at}", 45413.25 + at / 7, 45413.27 + at / 7))
+    with pytest.raises(UnitUnknown, match="days since 1900 of a spreadsheet"):
+        store.ingest([write("days.csv", days)], AUTO)
     large = table("job,runtime_s,peak memory (GB)", lambda at: (f"j{at}", 90, 64_000_000))
     assert "more than any node" in store.suggest(write("l.csv", large), AUTO).evidence["peak_memory_bytes"].warning
 
@@ -279,6 +288,30 @@ def test_hours_and_minutes_without_seconds_give_way_to_start_and_end(store, writ
     alone = write("alone.csv", table("job,duration", lambda at: (f"j{at}", f"2:{at:02}")))
     with pytest.raises(UnitUnknown, match="minutes and seconds"):
         store.ingest([alone], AUTO)
+
+
+@pytest.mark.parametrize(("name", "longer"), [("walltime", "02:00:00"), ("duration", 7200), ("wall time (s)", 86_400)])
+def test_a_duration_that_runs_end_before_is_a_limit_or_holds_a_wait(store, write, name, longer):
+    def row(at):
+        return f"j{at}", "2024-05-01 10:00:00", f"2024-05-01 10:{20 + at}:00", longer
+
+    report = store.ingest([write("limit.csv", table(f"job,start,end,{name}", row, 20))], AUTO)
+    frame = store.frame(
+        "limit", [name for name in ("duration_s", "time_limit_s") if name in taken(report)] + ["duration_s"]
+    )
+    assert frame["duration_s"].tolist() == [60.0 * (20 + at) for at in range(20)]
+    assert ("time_limit_s" in taken(report)) == name.startswith("wall")
+
+
+@pytest.mark.parametrize(("cells", "sure"), [((3600, "01:00:00"), True), ((3600, "00:50:00"), False)])
+def test_two_durations_that_differ_are_asked(store, write, cells, sure):
+    path = write("two.csv", table("job,duration,elapsed", lambda at: (f"j{at}", *cells)))
+    if sure:
+        store.ingest([path], AUTO)
+        return
+    with pytest.raises(UnitUnknown, match=r'"duration_s": {"from": "elapsed"') as told:
+        store.ingest([path], AUTO)
+    assert "'duration' is a duration, too, and differs" in str(told.value)
 
 
 @pytest.mark.parametrize("name", ["exit_code", "exit status"])

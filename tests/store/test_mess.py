@@ -439,8 +439,22 @@ def test_uses_a_unit_above_neighbours_and_requests_are_missing_and_told(store, w
     np.testing.assert_allclose(frame["peak_memory_bytes"], wanted)
 
 
-@pytest.mark.parametrize(("start", "end", "told"), [("+02:00", "", 6), ("Z", "Z", 0), ("", "", 0), ("", "+0200", 6)])
+@pytest.mark.parametrize(("start", "end", "told"), [("+02:00", "", 6), ("Z", " UTC", 0), ("", "", 0), ("", "+0200", 6)])
 def test_moments_with_and_without_a_zone_are_told(store, write, start, end, told):
     rows = "".join(f"j{at},2026-10-01 12:00:00{start},2026-10-01 15:30:00{end}\n" for at in range(6))
     _, _, checks = loaded(store, write("z.csv", f"job,started,finished\n{rows}"), "duration_s")
     assert (checks["zones differ"].count if told else "zones differ" in checks) == told
+
+
+TOTAL = ("Total,,40,64", ",TOTAL:,40,64", "Grand total,,40,64", "Summe,,40,64")
+
+
+@pytest.mark.parametrize(
+    ("last", "total"), [*((last, True) for last in TOTAL), ("total,u,40,64", False), ("m,,4,6", False)]
+)
+def test_a_last_row_that_adds_up_the_others_is_a_reject(store, write, last, total):
+    text = "job,user,runtime_h,max_rss_gb\n" + "".join(f"j{at},u,{at + 1},{at + 2}\n" for at in range(5)) + last + "\n"
+    report, *_ = loaded(store, write("t.csv", text))
+    assert (report.rows, report.rejected, report.lost) == ((5, 1, 0) if total else (6, 0, 0))
+    rejects = store.rejects(report.hash)
+    assert rejects["line"].tolist() == [7] * total

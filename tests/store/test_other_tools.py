@@ -91,6 +91,21 @@ TEXTS = {
     "seff-array": ("-------\nJob Information\nID: 4471\nName: align\n", "seff-array", "sacct -a -P"),
     "jobstats": (f"{'=' * 40}\n         Slurm Job Statistics\n{'=' * 40}\n  Job ID: 1\n", "jobstats", "sacct -a -P"),
     "bjobs -l": ("\nJob <1234>, Job Name <align>, User <ann>, Status <DONE>\n", "bjobs -l", "bjobs -u all -a -json"),
+    "PodMetricsList": ('{"kind":"PodMetricsList","items":[{"timestamp":"x"}]}', "one moment's use", "kubectl get pods"),
+    "VPA": ('{"items":[{"kind": "VerticalPodAutoscaler"}]}', "VerticalPodAutoscaler", "kubectl get pods"),
+    "KRR": ('{"scans":[{"object":{"name":"web"}}]}', "KRR", "kubectl get pods"),
+    "KRR as a table": ("Namespace,Name,Pods,Type,Container\nshop,web,3,Deployment,app\n", "KRR", "kubectl get pods"),
+    "OpenCost": ('{"data":[{"web":{"ramByteRequestAverage":1}}]}', "OpenCost", "kubectl get pods"),
+    "Grafana's panel": ('{"series":[{"fields":[{"name":"Time","values":[1]}]}]}', "Grafana", "Download CSV"),
+    "Grafana's query": ('{"results":{"A":{"frames":[{"schema":{"refId":"A"}}]}}}', "Grafana", "Download CSV"),
+    "Argo": ('{"kind":"Workflow","status":{"phase":"Failed"}}', "workflows", "kubectl get pods"),
+    "Spark": (
+        '{"Event":"SparkListenerLogStart","Spark Version":"3.5.0"}\n',
+        "event log of Spark",
+        "a row for each task",
+    ),
+    "GNU parallel": ("Seq\tHost\tStarttime\tJobRuntime\tSend\n1\t:\t1\t2\t0\n", "GNU parallel", "record --usage"),
+    "time -v": ('\tCommand being timed: "a"\n\tUser time (seconds): 0.00\n', "time -v", "record --usage"),
     "perf stat": ("\n Performance counter stats for 'sleep 1':\n\n   1.23 msec task-clock\n", "perf stat", "-I 1000"),
 }
 

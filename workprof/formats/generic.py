@@ -52,7 +52,17 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "end_time_s": ("end",),
     "duration_s": (
         *("duration", "run time", "real time", "elapsed", "wall time", "wall clock", "wall clock time", "makespan"),
-        *("execution time", "execution duration", "run duration", "elapsed wall clock", "seconds", "minutes", "hours"),
+        *(
+            "job run time",
+            "task run time",
+            "execution time",
+            "execution duration",
+            "run duration",
+            "elapsed wall clock",
+            "seconds",
+            "minutes",
+            "hours",
+        ),
     ),
     "instances": ("instances", "instance count", "replicas", "replica count", "node count", "task count", "nodes"),
     "requested_cpu_percent": ("cpu requested", "cpu count", "cpu requested count", "cpu"),
@@ -104,7 +114,7 @@ WORDS: dict[str, str] = {
         "count": "num number n no nr inst",
         "start": "started starts begin began beginning begins",
         "end": "ended ends finish finished stop stopped complete completed completion deletion deleted",
-        "submit": "submitted submission queued enqueued created creation",
+        "submit": "submitted submission queued enqueued create created creation",
         "scheduled": "schedule",
         "launch": "launched",
         "duration": "durations",
@@ -161,7 +171,7 @@ CORES = frozenset(
 """Words that say that a column counts whole cores or GPUs."""
 
 FILLING = frozenset(
-    ["at", "date", "datetime", "timestamp", "ts", "utc", "of", "the", "in", "on", "v", "total", "local"]
+    ["at", "date", "datetime", "timestamp", "ts", "utc", "epoch", "of", "the", "in", "on", "v", "total", "local"]
 )
 """Words that say nothing of which field a column is."""
 
@@ -175,6 +185,8 @@ TELLING = MOMENTS | frozenset(
     ["memory", "cpu", "gpu", "rss", "status", "state", "user", "node", "host", "owner", "phase"]
 )
 WITH_ID = frozenset(["user", "node", "host", "owner"])
+
+SIZE_UNITS = ("KB", "KiB", "MB", "MiB", "GB", "GiB", "TB", "TiB")
 
 UNIT_SUFFIXES: dict[str, str] = {
     alias: unit
@@ -202,6 +214,14 @@ UNIT_SUFFIXES: dict[str, str] = {
     for alias in aliases.split()
 }
 """Unit that a column name's last word tells, in lower case."""
+
+UNITS_WITHIN = frozenset(
+    name for name, unit in UNIT_SUFFIXES.items() if len(name) > 1 and unit in ("ms", "s", "h", *SIZE_UNITS)
+)
+"""Words that tell a unit within a name, too: 'max_mem_mb_used', 'elapsed_seconds_total'."""
+
+BYTES, OF_MEMORY = frozenset(["byte", "bytes"]), frozenset(["memory", "mem", "ram", "rss", "vmem"])
+"""Words that tell bytes within the name of a memory; 'bytes_read' counts what was read."""
 
 REAL_TIME = frozenset(("real", "time"))
 """Nextflow's name of a duration: in milliseconds in its traces, whatever a copy of one is called."""

@@ -29,17 +29,20 @@ from workprof.formats import generic, values
 from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule
 from workprof.formats.fields import FIELDS, NAME_FIELDS, TIME_FIELDS
 from workprof.formats.generic import (
+    BYTES,
     CORES,
     FILLING,
     MOMENTS,
     NUMBERED,
     OF_A_RUN,
+    OF_MEMORY,
     REAL_TIME,
     SIZES_ONLY,
     SYNONYMS,
     TELLING,
     TOGETHER,
     UNIT_SUFFIXES,
+    UNITS_WITHIN,
     WALL,
     WITH_ID,
     WORDS,
@@ -217,9 +220,14 @@ class Guess:
     why: str  # what the unit rests on
 
 
+CLOCK = re.compile(r"\b[dhm]{1,2}(?:-[hms]{1,2})?(?::[hms]{1,2})+\b", re.IGNORECASE)
+"""How the values of a column are written, as its heading says: 'Elapsed (hh:mm:ss)'."""
+
+
 def words_of(column: str) -> tuple[frozenset[str], str]:
     """The words of a column's name, as `SYNONYMS` spells them, and the unit that it tells ('' = none)."""
-    spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", column.strip().replace("%", " percent "))
+    told = CLOCK.sub(" ", column.strip()).replace("%", " percent ")
+    spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", told)
     spaced = re.sub(r"([A-Z]+)([A-Z][a-z]{2,})", r"\1 \2", spaced)
     spaced = re.sub(r"\b([KMGTkmgt]i?) B\b", r"\1B", spaced.replace("_", " "))
     parts = [part for part in re.split(r"[^a-z0-9µ]+", spaced.lower()) if part]
@@ -232,6 +240,11 @@ def words_of(column: str) -> tuple[frozenset[str], str]:
         unit = UNIT_SUFFIXES[parts[0]]
     elif any(part in CORES for part in parts):
         unit = "cores"
+    elif (
+        len(within := [part for part in parts if part in UNITS_WITHIN or (part in BYTES and OF_MEMORY & {*parts})]) == 1
+    ):
+        unit = UNIT_SUFFIXES[within[0]]
+        parts.remove(within[0])
     spelled = " ".join(TOGETHER.get(part, WORDS.get(part, part)) for part in parts).split()
     words = {WORDS.get(word, word) for word in spelled} - FILLING
     if words & TELLING and words - OF_A_RUN:
@@ -272,7 +285,8 @@ def guesses(look: Look) -> dict[str, Guess]:
     if "run_name" in result and not set(NAME_FIELDS) & result.keys():
         result["job_name"] = result.pop("run_name")
     result = _with_task(result, [column for column in free if look.present(column, 1)], look)
-    result = _clocks(_meant(result, look), look)
+    result = _clocks(_as_they_lasted(_meant(result, look), look), look)
+    result = _of_several(result, [name for name in free if named[name][0] in _WANTED["duration_s"]], named, look)
     return {field: result[field] for field in FIELDS if field in result}
 
 
@@ -619,6 +633,57 @@ def _clocks(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
     return result
 
 
+LONGER, LONGER_S, ANOTHER_UNIT = 1.05, 60.0, 10.0
+"""Ends are told to the minute at least; of durations that are all so many times as long the unit is in doubt."""
+
+
+def _as_they_lasted(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
+    """The guesses without a duration that most runs ended before: end - start says how long they ran.
+
+    It holds a wait, or is a limit: a wall time is a limit then.
+    """
+    guess, run = result.get("duration_s"), _end_minus_start(result, look)
+    times = (result[field] for field in ("start_time_s", "end_time_s") if field in result)
+    if guess is None or run is None or guess.why == OWN_NAME or not (guess.sure and all(one.sure for one in times)):
+        return result
+    lasted = _converted("duration_s", guess.source, look)
+    both = (lasted > 0) & (run > 0)
+    ratio, longer = lasted[both] / run[both], lasted[both] > LONGER * run[both] + LONGER_S
+    if not ratio.size or float(longer.mean()) < AGREEING:
+        return result
+    least, median, most = np.quantile(ratio, (0.05, 0.5, 0.95))
+    if guess.why not in (IN_NAME, IN_VALUES) and median > ANOTHER_UNIT and most < SAME_WITHIN * least:
+        return result
+    is_limit = WALL in words_of(guess.source.column)[0] and "time_limit_s" not in result
+    limit = {"time_limit_s": replace(guess, why="longer than end - start")} if is_limit else {}
+    return {field: one for field, one in result.items() if field != "duration_s"} | limit
+
+
+def _of_several(
+    result: dict[str, Guess], others: Sequence[str], named: Mapping[str, tuple[frozenset[str], str]], look: Look
+) -> dict[str, Guess]:
+    """The guesses with a duration as doubtful where another column is named like one and says something else.
+
+    The shorter one is proposed: the longer one may hold a wait, or be a limit.
+    """
+    known = result.get("duration_s")
+    if known is None or known.why in (OWN_NAME, UNREADABLE) or _end_minus_start(result, look) is not None:
+        return result
+    lasted = _converted("duration_s", known.source, look)
+    for column in others:
+        if not _fits("duration_s", column, named[column][1], look):
+            continue
+        other = _unit_of("duration_s", column, named[column], look)
+        ratio = _ratio(lasted, _converted("duration_s", other.source, look))
+        if ratio.size and float((np.abs(ratio - 1) < LONGER - 1).mean()) < AGREEING:
+            shorter = other if float(np.median(ratio)) > 1 else known
+            rival = known.source.column if shorter is other else column
+            return result | {
+                "duration_s": replace(shorter, sure=False, why=f"{rival!r} is a duration, too, and differs")
+            }
+    return result
+
+
 def _is_a_wait(result: Mapping[str, Guess], look: Look) -> bool:
     """Tell whether 'queued time' is how long a run waited: starts are of our time, and it is not."""
     if not {"submit_time_s", "start_time_s"} <= result.keys():
@@ -687,6 +752,9 @@ def _offset_unit(
             return unit, True, "end - start agrees with the duration"
     moments = np.concatenate([look.numbers(result[field].source.column, values.TIME).number for field in offsets])
     moments = moments[np.isfinite(moments) & (moments < NO_MOMENT)]
+    serial = (moments > SERIAL[0]) & (moments < SERIAL[1])
+    if serial.any() and serial.all() and float((moments != np.round(moments)).mean()) > LEAST_READ:
+        return "s", False, SERIAL_DAYS
     span = float(moments.max()) if moments.size else 0.0
     known = run[np.isfinite(run)] if run is not None else np.zeros(0)
     median = float(np.median(known)) if known.size else 0.0
@@ -695,6 +763,10 @@ def _offset_unit(
     fitting = [unit for unit, per_s in EPOCHS[:3] if OFFSET_S[0] <= span / per_s <= OFFSET_S[1]]
     return (fitting[0] if fitting else "s"), len(fitting) == 1, "the only unit in which the trace lasts a usual time"
 
+
+SERIAL = 36_526.0, 55_153.0
+"""Days since 1900 from 2000 to 2050, as spreadsheets count them."""
+SERIAL_DAYS = "days since 1900 of a spreadsheet? write them as 2026-01-31 10:00:00"
 
 NO_MOMENT = 9e18
 """What a 64-bit number means by 'never'."""

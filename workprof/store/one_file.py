@@ -12,6 +12,7 @@ from workprof.core.errors import ColumnMissing, NoRows, TraceError
 from workprof.core.progress import Progress
 from workprof.core.text import visible
 from workprof.core.units import DURATION_FACTORS, FIRST_EPOCH_S, LAST_EPOCH_S
+from workprof.formats import generic
 from workprof.formats.cells import PLAIN
 from workprof.formats.declare import NUMBER, TEXT, Format, Rule, SourceColumn
 from workprof.formats.fields import FIELDS, TIME_FIELDS
@@ -301,7 +302,7 @@ def _staged(
     plan = compile_plan(declared, source.rules, relation.columns, constants, source.dialect.decimal)
     _create(cursor, stage, plan.select(relation.sql), progress)
     if not relation.text:
-        return (plan, *cells.sort_out(cursor, stage, plan, source.spooled, declared))
+        return (plan, *_sorted_out(cursor, stage, plan, source, declared))
     wrong = rejects.bad_columns(cursor)
     if wrong:
         columns = as_text(relation, wrong)
@@ -310,8 +311,17 @@ def _staged(
         plan = compile_plan(declared, source.rules, columns, constants, source.dialect.decimal)
         _create(cursor, stage, plan.select(csv_relation(source.spooled, columns, source.dialect).sql), progress)
     refused = rejects.collect(cursor, stage.rejects, source.spooled)
-    further, found = cells.sort_out(cursor, stage, plan, source.spooled, declared)
+    further, found = _sorted_out(cursor, stage, plan, source, declared)
     return plan, refused + further, found
+
+
+def _sorted_out(
+    cursor: duckdb.DuckDBPyConnection, stage: Stage, plan: Plan, source: Source, declared: Format
+) -> tuple[int, tuple[Check, ...]]:
+    """Move the rows that are no runs to the rejects; returned are their number, and the check of missing cells."""
+    totals = rejects.move_totals(cursor, stage, source.spooled) if declared.name == generic.FORMAT.name else 0
+    refused, found = cells.sort_out(cursor, stage, plan, source.spooled, declared)
+    return totals + refused, found
 
 
 def _rejoined(

@@ -25,6 +25,9 @@ ALIBABA = (
     "> named.csv`"
 )
 PERF = "`perf stat -I 1000 -x, -o counters.csv COMMAND`"
+USAGE = "a line for each run from `workprof record --usage runs.csv -- COMMAND`"
+GRAFANA = "the panel's CSV (Inspect, Data, Download CSV), or a range query of Prometheus (see docs/formats)"
+TABLE = "a table with a row for each task: name, start, end, memory requested and used"
 GWF = (
     'its first columns as the Standard Workload Format: `awk \'!/^#/ {for (i = 1; i < 12; i++) printf "%s ", $i; '
     'print "-1 -1 -1 -1 -1 -1 -1"}\' FILE.gwf > FILE.swf`'
@@ -46,6 +49,7 @@ def _tool(known: str, name: str, lacking: str, instead: str) -> Tool:
 
 
 FOR_PEOPLE, OPEN, NOT_READ = "it is a text for people", "use of ended jobs is not in it", "that format is not read"
+NO_RUNS = "it has sizes, no runs"
 GRID = "a trace in the Grid Workloads Format"
 
 TOOLS = (
@@ -83,6 +87,17 @@ TOOLS = (
     _tool(r"^(?:#\s+Time|[A-Z]\w+:)\s+(?:UID|USER)\s+(?:PID|TGID)\b", "output of pidstat", FOR_PEOPLE, SADF),
     _tool(r"^Linux \S+ \(\S+\)\s+\S+\s+_\w+_", "output of sar", FOR_PEOPLE, SADF),
     _tool(r"^\s*Performance counter stats for ", "a summary of perf stat", "it is one sum, no series", PERF),
+    _tool(r'"kind":\s*"PodMetrics', "pod metrics of the API", "it is one moment's use", PODS),
+    _tool(r'"kind":\s*"VerticalPodAutoscaler', "recommendations of a VerticalPodAutoscaler", NO_RUNS, PODS),
+    _tool(r'"scans":\s*\[\s*\{\s*"object":|^Namespace,Name,Pods,', "a report of KRR", NO_RUNS, PODS),
+    _tool(r'"(?:ramByteRequestAverage|cpuCoreRequestAverage)"', "allocations of OpenCost", NOT_READ, PODS),
+    _tool(
+        r'"fields":\s*\[\s*\{\s*"name":\s*"Time"|"schema":\s*\{\s*"refId"', "data frames of Grafana", NOT_READ, GRAFANA
+    ),
+    _tool(r'"kind":\s*"(?:Workflow|TaskRun|PipelineRun)(?:List)?"', "a list of workflows", "use is not in it", PODS),
+    _tool(r'"Event":\s*"SparkListener', "an event log of Spark", NOT_READ, TABLE),
+    _tool(r"^Seq\tHost\tStarttime\tJobRuntime\t", "a job log of GNU parallel", "it has no memory", USAGE),
+    _tool(r"^\s*Command being timed: ", "output of time -v", FOR_PEOPLE, USAGE),
     _tool(r"^#.*\b(?:GWF|GWA|Grid Workloads? (?:Format|Archive))\b", GRID, NOT_READ, GWF),
     _tool(r"^#?\s*JobID\s+SubmitTime\s+WaitTime\s+RunTime\s+NProcs?\b", GRID, NOT_READ, GWF),
 )

@@ -111,7 +111,7 @@ def taken(database: Database, path: Path, options: IngestOptions) -> tuple[Inges
     return replace(options, mapping=further), result.checks
 
 
-ZONE = re.compile(r"\d{1,2}:\d\d.*?(Z|[+-]\d\d(?::?\d\d)?)?$")
+ZONE = re.compile(r"\d{1,2}:\d\d.*?(Z|\s?UTC|[+-]\d\d(?::?\d\d)?)?$")
 
 
 def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]:
@@ -180,7 +180,7 @@ def _of_text(head: bytes, whole: bool, origin: str, options: IngestOptions) -> L
         whole = whole and len(rows) < SAMPLE_ROWS
         return Look(names, _types(names, rows, decimal), texts_of(names, rows), 0, whole, decimal=decimal)
     shape = text_shape(head[:HEAD_BYTES], origin, options.delimiter)
-    if any("\n" in name for name in shape.raw_header):  # a quote that is left open
+    if any("\n" in name and shape.delimiter in name for name in shape.raw_header):  # a quote that is left open
         shape = text_shape(head[:HEAD_BYTES], origin, options.delimiter, quoting=False)
     decimal = options.decimal or shape.decimal
     cells = cells_of(decoded_head(head[shape.skipped_bytes :], origin), shape, whole)

@@ -10,9 +10,12 @@ import numpy as np
 from workprof.core.arrays import Ints
 from workprof.core.errors import TraceError
 from workprof.core.text import FORMULA_STARTS, TURNING, visible
+from workprof.formats.declare import TEXT
+from workprof.formats.fields import FIELDS
 from workprof.store.catalogue import one
 from workprof.store.connection import quoted, text
 from workprof.store.home import narrow
+from workprof.store.loaded import Stage
 from workprof.store.spool import Spooled
 
 TEXT_CHARACTERS = 500
@@ -72,6 +75,37 @@ def collect(cursor: duckdb.DuckDBPyConnection, table: str, spooled: Spooled, pre
     for long in spooled.long_lines:
         cursor.execute(f"INSERT INTO {quoted(table)} VALUES (?, NULL, ?, ?)", [long.line, long.text, too_long])
     return int(rows) + len(spooled.long_lines)
+
+
+TOTALS = r"(?:(?:grand|sub)[ -]?)?totals?|sum|average|mean|gesamt|summe|durchschnitt|mittelwert"
+TOTAL = "a total of the rows above, no run"
+
+
+def move_totals(cursor: duckdb.DuckDBPyConnection, stage: Stage, spooled: Spooled) -> int:
+    """Move a last row that adds up the others to the rejects, and return how many rows that were.
+
+    One of its names is a word of sums, and a cell is empty that every other row fills.
+    """
+    rows = quoted(stage.rows)
+    columns = [name for name, *_ in cursor.execute(f"DESCRIBE {rows}").fetchall() if name in FIELDS]
+    named = [quoted(name) for name in columns if FIELDS[name].type == TEXT]
+    words = " OR ".join(f"regexp_full_match(trim(CAST({name} AS VARCHAR), ' :'), '(?i:{TOTALS})')" for name in named)
+    last = f"rowid = (SELECT max(rowid) FROM {rows})"
+    (is_named,) = one(cursor, f"SELECT count(*) FROM {rows} WHERE {last} AND ({words or 'FALSE'})")
+    if not is_named:
+        return 0
+    filled = ", ".join(f"count({quoted(name)}), count({quoted(name)}) FILTER (WHERE {last})" for name in columns)
+    n, *counts = one(cursor, f"SELECT count(*), {filled} FROM {rows}")
+    if n < 2 or not any(of_all == n - 1 and not of_last for of_all, of_last in zip(*[iter(counts)] * 2, strict=True)):
+        return 0
+    (line,) = lines_of_rows(cursor, np.array([n - 1]), spooled)
+    cursor.execute(
+        f"INSERT INTO {quoted(stage.rejects)} SELECT {original_line(spooled)}, NULL, "
+        f"(SELECT concat_ws(', ', {', '.join(named)}) FROM {rows} WHERE {last}), {text(TOTAL)} "
+        f"FROM {renumbered(spooled, f'(SELECT {int(line)} AS line)')}"
+    )
+    cursor.execute(f"DELETE FROM {rows} WHERE {last}")
+    return 1
 
 
 def renumbered(spooled: Spooled, rejected: str) -> str:
