@@ -172,6 +172,8 @@ def test_phases_and_times_of_the_pods_own_count(store, write):
         answer(series([(0, 1e8), (60, 3e8)], namespace="lab", pod="a")),
         answer(series([(0, 1e8), (60, 3e8)], pod_name="a", namespace="lab", container_name="x", name_=WORKING_SET)),
         json.dumps([series([(0, 1e8), (60, 3e8)], namespace="lab", pod="a", name_="container_memory_rss")], indent=2),
+        answer({"metric": {"__name__": WORKING_SET, "pod": "a", "namespace": "lab"},
+                "values": [[T0 * 1000, "1e8"], [T0 * 1000 + 60_000, "3e8"]]}),
         json.dumps({"metric": {"__name__": WORKING_SET, "pod": "a", "namespace": "lab"}, "values": [1e8, 3e8],
                     "timestamps": [T0 * 1000, T0 * 1000 + 60_000]}) + "\n",
     ],
@@ -181,6 +183,15 @@ def test_other_shapes_of_json(store, write, text):
     run = cells(frame)
     assert (run["job_name"], run["namespace"], run["start_time_s"], run["duration_s"]) == ("a", "lab", T0, 60)
     assert (run["peak_memory_bytes"], run["mean_memory_bytes"]) == (3e8, 2e8)
+
+
+@pytest.mark.parametrize("warned", [{"warnings": ["No StoreAPIs matched"]}, {"isPartial": True}, {"warnings": []}])
+def test_an_answer_that_lacks_series_is_told(store, write, warned):
+    text = json.dumps({**json.loads(answer(app([(0, 1e8), (60, 3e8)]))), **warned})
+    report, _ = loaded(store, write("m.json", text))
+    told = [check.message for check in report.checks if check.name == "partial answer"]
+    assert len(told) == any(warned.values())
+    assert all("may lack series" in message for message in told)
 
 
 def test_one_moment_gives_requests_and_a_pod_without_a_namespace_joins_its_namesake(store, write):

@@ -20,6 +20,7 @@ import numpy as np
 
 from workprof.core.errors import TraceError
 from workprof.formats.declare import NUMBER, TEXT, Format, Given, Read, Reader, Remark, Rule, SourceColumn, Unreadable
+from workprof.formats.fields import LATEST_S
 from workprof.formats.json_documents import MAX_MEMBER_CHARACTERS, JsonWindow, parts, remarks
 from workprof.formats.pod_columns import Column, take_unnamed
 from workprof.formats.pod_names import BYTES, POD_NAME, VALUE_NAME, Named, named, value_of
@@ -43,7 +44,7 @@ RESULTS = (("data", "result"), ("result",), ())
 LOOKED_AT = 200
 
 
-def _json(given: Given, runs: PodRuns, repeated: RepeatedKeys) -> Iterator[Unreadable]:
+def _json(given: Given, runs: PodRuns, repeated: RepeatedKeys) -> Iterator[Unreadable | Remark]:
     window = JsonWindow(given.stream, given.name, repeated, MAX_MEMBER_CHARACTERS)
     unnamed: list[Column] = []
     for _, document in itertools.groupby(parts(window, RESULTS), key=lambda part: part.document):
@@ -56,6 +57,12 @@ def _json(given: Given, runs: PodRuns, repeated: RepeatedKeys) -> Iterator[Unrea
                 line = line if whole else part.line
                 whole[".".join(part.path)] = part.value
         _refuse_error(whole, given.name)
+        warnings = [*(whole.get("warnings") or []), *(["isPartial"] if whole.get("isPartial") else [])]
+        if warnings:
+            first = str(warnings[0])[:EXCERPT_CHARACTERS]
+            yield Remark(
+                "partial answer", 1, f"{given.name} may lack series: the server warned of {first!r}", "warning"
+            )
         if "metric" in whole and "values" in whole:
             yield from _one_of_json(line, whole, given.name, runs, unnamed)
         repeated.end_row()
@@ -88,6 +95,7 @@ def _one_of_json(line: int, value: object, origin: str, runs: PodRuns, unnamed: 
         else:
             at, each = zip(*points, strict=True) if points else ((), ())
             times, values = np.array(at, dtype=np.float64), np.fromiter(map(float, each), np.float64, len(each))
+            times = np.where(times > LATEST_S, times / 1e3, times)  # from other stores than Prometheus, in ms
         if times.shape != values.shape or times.ndim != 1:
             raise ValueError("times and values do not match")
     except (TypeError, ValueError, OverflowError) as error:
