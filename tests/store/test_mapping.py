@@ -244,6 +244,10 @@ def test_a_unit_that_makes_no_sense_is_asked(store, write):
     days = table("job,start,end", lambda at: (f"j{at}", 45413.25 + at / 7, 45413.27 + at / 7))
     with pytest.raises(UnitUnknown, match="days since 1900 of a spreadsheet"):
         store.ingest([write("days.csv", days)], AUTO)
+    for form in ("2024051{}", "2024051{}1000", "2024051{}100000"):
+        alone = table("job,start,end", lambda at, form=form: (f"j{at}", form.format(at % 4), form.format(at % 4 + 1)))
+        with pytest.raises(UnitUnknown, match="dates without separators"):
+            store.ingest([write("alone.csv", alone)], AUTO)
     large = table("job,runtime_s,peak memory (GB)", lambda at: (f"j{at}", 90, 64_000_000))
     assert "more than any node" in store.suggest(write("l.csv", large), AUTO).evidence["peak_memory_bytes"].warning
 
@@ -314,9 +318,10 @@ def test_two_durations_that_differ_are_asked(store, write, cells, sure):
     assert "'duration' is a duration, too, and differs" in str(told.value)
 
 
-@pytest.mark.parametrize("name", ["exit_code", "exit status"])
-def test_exit_codes_tell_what_has_finished(store, write, name):
-    report = store.ingest([write("x.csv", table(f"job,runtime_s,{name}", lambda at: (f"j{at}", 9, at % 4)))], AUTO)
+@pytest.mark.parametrize("name, form", [("exit_code", "{}"), ("exit status", "{}"), ("exit_code", "{}:0")])
+def test_exit_codes_tell_what_has_finished(store, write, name, form):
+    text = table(f"job,runtime_s,{name}", lambda at: (f"j{at}", 9, form.format(at % 4)))
+    report = store.ingest([write("x.csv", text)], AUTO)
     assert (report.rows, store.dataset("x").finished_rows) == (40, 10)
 
 

@@ -111,6 +111,8 @@ def test_what_is_no_record_is_a_reject(store, write):
     report = store.ingest([write("accounting", "".join(broken))], IngestOptions())
     assert (report.rows, report.rejected) == (30, 2)
     assert store.rejects("accounting")["line"].tolist() == [len(lines) + 1, len(lines) + 2]
+    report = store.ingest([write("cut", "".join(lines[-3:])[:-80])], IngestOptions())  # a file that is still written
+    assert (report.format, report.rows, report.rejected) == ("sge", 2, 1)
     report = store.ingest([write("q.txt", SMALL + RULE + "\nqname  all.q\nowner x\n")], IngestOptions())
     assert (report.rows, report.rejected) == (2, 1)
     bad = SMALL.replace("8.5G", "lots")

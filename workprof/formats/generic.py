@@ -27,6 +27,7 @@ FORMAT = Format(
         "ok",
         "0",
         "0.0",
+        "0:0",
     ),
     duration_from_times=True,
 )

@@ -74,7 +74,9 @@ _FRACTION = re.compile(r"(\d\d:\d\d:\d\d)\.\d+$")
 
 def recognises(head: str, name: str) -> bool:
     """Tell whether a text begins what qacct prints, or an accounting file."""
-    lines = [line for line in head.splitlines()[:FIRST_LINES] if line.strip() and line[0] != "#"]
+    there = head.splitlines()
+    ended = there if head.endswith("\n") or len(there) < 2 else there[:-1]  # the last line may be cut
+    lines = [line for line in ended[:FIRST_LINES] if line.strip() and line[0] != "#"]
     if not lines:
         return False
     if _RULE.match(lines[0]):

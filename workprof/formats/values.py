@@ -21,7 +21,7 @@ PARTS = (
     ("d(?:ays?)?", float(DAY_S)),
     ("h(?:rs?|ours?)?", float(HOUR_S)),
     ("m(?:ins?|inutes?)?", float(MINUTE_S)),
-    ("s(?:ecs?|econds?)?", 1.0),
+    (r"s(?:ecs?|econds?|econd\(s\))?", 1.0),  # LSF writes 'second(s)'
     ("(?:ms|msecs?|millis(?:econds?)?)", 1e-3),
     ("(?:us|µs|μs|usecs?|micros(?:econds?)?)", 1e-6),
     ("(?:ns|nanos(?:econds?)?)", 1e-9),

@@ -755,6 +755,8 @@ def _offset_unit(
     serial = (moments > SERIAL[0]) & (moments < SERIAL[1])
     if serial.any() and serial.all() and float((moments != np.round(moments)).mean()) > LEAST_READ:
         return "s", False, SERIAL_DAYS
+    if _are_dates(moments):
+        return "s", False, DATES_ALONE
     span = float(moments.max()) if moments.size else 0.0
     known = run[np.isfinite(run)] if run is not None else np.zeros(0)
     median = float(np.median(known)) if known.size else 0.0
@@ -767,6 +769,17 @@ def _offset_unit(
 SERIAL = 36_526.0, 55_153.0
 """Days since 1900 from 2000 to 2050, as spreadsheets count them."""
 SERIAL_DAYS = "days since 1900 of a spreadsheet? write them as 2026-01-31 10:00:00"
+
+DATES_ALONE = "dates without separators, such as 20260131? write them as 2026-01-31 10:00:00"
+
+
+def _are_dates(moments: Floats) -> bool:
+    """Tell whether all numbers are dates written without separators: 20260131, 202601311000, 20260131100000."""
+    date = np.select([moments >= 1e13, moments >= 1e11], [moments // 1e6, moments // 1e4], moments)
+    year, month, day = date // 10_000, date // 100 % 100, date % 100
+    of_today = (year >= 1990) & (year <= 2051) & (month >= 1) & (month <= MONTHS) & (day >= 1) & (day <= 31)
+    return bool(of_today.size) and bool(of_today.all())
+
 
 NO_MOMENT = 9e18
 """What a 64-bit number means by 'never'."""
