@@ -15,6 +15,8 @@ import sys
 import threading
 from pathlib import Path
 
+from workprof.core.ending import ending_at_once
+
 STDIN = 0
 GRACE_S = 1.0
 """Between asking a child to end and making it end."""
@@ -82,15 +84,16 @@ def run_on_leash(module: str, arguments: list[str]) -> None:
     """Run a module as `python -m` does, for as long as the parent lives; this process leads its own group."""
     hold_leash()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # a server of uvicorn's raises the signal again once it ended
-    atexit.register(_end_others)  # registered first, so it runs after the libraries have put away what is theirs
-    sys.argv = [module, *arguments]
-    try:
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
-    except BrokenPipeError:  # the parent is gone, and this thread noticed it first
-        end_group()
-    finally:
-        if select.select([STDIN], [], [], 0)[0]:  # nothing is ever written there: it is the end of the file
+    with ending_at_once():
+        atexit.register(_end_others)  # registered early, so it runs after the libraries have put away what is theirs
+        sys.argv = [module, *arguments]
+        try:
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+        except BrokenPipeError:  # the parent is gone, and this thread noticed it first
             end_group()
+        finally:
+            if select.select([STDIN], [], [], 0)[0]:  # nothing is ever written there: it is the end of the file
+                end_group()
 
 
 def _end_others() -> None:

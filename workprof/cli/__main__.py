@@ -1,6 +1,6 @@
 """`python -m workprof.cli`: the same as the `workprof` command."""
 
-from workprof.cli.main import main
+from workprof.cli import command
 
 if __name__ == "__main__":
-    main()
+    command()

@@ -19,6 +19,7 @@ from typer.core import TyperGroup
 import workprof
 from workprof.cli import kept
 from workprof.cli.console import Only, Period, choose_file, choose_home, choose_wait, warn
+from workprof.core.ending import ending_at_once
 from workprof.core.errors import Cancelled, HomeBusy, StepFailed, WorkprofError
 from workprof.core.settings import LONGEST_WAIT_S
 
@@ -279,8 +280,14 @@ YOUNG_OBJECTS = 20_000
 """New objects between two collections: with Python's 700, imports and compiling take a tenth longer."""
 
 
+def command() -> None:
+    """Be the process of one command."""
+    with ending_at_once():
+        main()
+
+
 def main(arguments: list[str] | None = None) -> None:
-    """Run one command and end the process with its status."""
+    """Run one command and exit with its status."""
     gc.set_threshold(YOUNG_OBJECTS, 20, 20)
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # None where it is closed, as by `<&-`
     try:
