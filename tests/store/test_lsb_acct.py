@@ -51,6 +51,19 @@ def test_another_layout_is_refused_with_the_way_that_works(store, write):
     assert (report.rows, report.rejected) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("cut", "rejected"), [(-8, 1), (-60, 1), (-200, 1), (-260, 1), (-440, 1), (-1, 0), (-2, 0), (None, 0)]
+)
+def test_a_last_record_that_is_cut_is_a_reject_or_told(store, write, cut, rejected):
+    whole = record(9000) + record(9001, hosts=("n1", "n2"))
+    report = store.ingest([write("lsb.acct", whole + record(9002, hosts=("n1", "n2", "n3"))[:cut])], IngestOptions())
+    assert (report.rows, report.rejected) == (3 - rejected, rejected)
+    unended = [check.level for check in report.checks if check.name == "no line end"]
+    assert unended == ["warning"] * (cut is not None and not rejected)
+    told = [reject[:29] for reject in store.rejects("lsb")["reason"]] if rejected else []
+    assert told == ["the last line has no line end"] * rejected
+
+
 def test_a_cpu_time_of_zero_is_not_known_and_counted(store, write):
     unknown = record(9001).replace("600.000000 1.500000", "0.000000 0.000000")
     for text, used in ((record(9000) + unknown, [100.25, -1]), (unknown, [-1])):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from workprof.core.errors import ColumnMissing, SettingsError, UnitUnknown
+from workprof.core.units import GIB
 from workprof.store.mapping import document, from_json, words_of
 from workprof.store.reports import FieldSource, IngestOptions
 
@@ -315,7 +316,38 @@ def test_two_durations_that_differ_are_asked(store, write, cells, sure):
         return
     with pytest.raises(UnitUnknown, match=r'"duration_s": {"from": "elapsed"') as told:
         store.ingest([path], AUTO)
-    assert "'duration' is a duration, too, and differs" in str(told.value)
+    asked = "what 'elapsed' (duration_s) means is not certain ('duration' is a duration, too, and differs)"
+    assert asked in str(told.value)
+    assert "might take time_limit_s" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("ids", "runs"),
+    [
+        (("7", "7.batch", "7.extern", "8", "8.0"), ["7", "8"]),
+        (("7_1", "7_1.0", "8", "8.0", "8.1"), ["7_1", "8"]),
+        (("7", "7.batch", "8.batch", "8.0"), ["7", "8"]),  # one of another job alone
+        (("7.batch", "7.0", "8.batch"), ["7.batch", "7.0", "8.batch"]),
+        (("1.5", "2.5", "1.0"), ["1.5", "2.5", "1.0"]),
+        (("1", "1.1", "1.2", "2"), ["1", "1.1", "1.2", "2"]),
+        (("1", "1.0", "2.0"), ["1", "1.0", "2.0"]),
+        (("v1", "v1.batch"), ["v1", "v1.batch"]),
+    ],
+)
+def test_steps_beside_their_jobs_are_no_runs(store, write, ids, runs):
+    """Slurm's lines under other headings: the peak of the largest step is that of its job."""
+    rows = [f"{job},COMPLETED,01:00:00,{'' if '.' in job else '8G'},{at}G" for at, job in enumerate(ids, start=1)]
+    text = "\n".join(["job_id,state,elapsed,req_mem,max_rss", *rows])
+    report = store.ingest([write("s.csv", text)], AUTO)
+    frame = store.frame("s", ["peak_memory_bytes", "job_name"], finished_only=False)
+    assert frame["job_name"].tolist() == runs
+    folded = len(runs) < len(ids)
+    orphans = sum(not {job, job.partition(".")[0]} & {*ids} for job in runs) if folded else 0
+    checks = {check.name: check.count for check in report.checks}
+    assert (checks.get("steps", 0), checks.get("steps without a job", 0)) == (len(ids) - len(runs), orphans)
+    if folded:
+        of_job = [max(at for at, job in enumerate(ids, start=1) if job.split(".")[0] == run) for run in runs]
+        assert (frame["peak_memory_bytes"] / GIB).tolist() == of_job
 
 
 @pytest.mark.parametrize("name, form", [("exit_code", "{}"), ("exit status", "{}"), ("exit_code", "{}:0")])

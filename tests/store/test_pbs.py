@@ -152,6 +152,29 @@ def test_what_is_no_record_is_a_reject(store, write):
     assert sorted(store.rejects("log")["line"]) == [lines + 1, lines + 2, lines + 3]
 
 
+@pytest.mark.parametrize(
+    ("record", "left", "rejected"),
+    [
+        ("05/28/2024 10:50:00;E;9.srv;{own} start=1000 end=2000 Exit_status=0 resources_used.mem=1gb res", 8, 1),
+        ("05/28/2024 10:50:00;R;9.srv;{own} start=1000 end=2000 Exit_status=-11 Resource_List.mem=1gb Res", 8, 1),
+        ("05/28/2024 10:50:00;S;9.srv;{own} star", 8, 1),
+        ("05/28/2024 10:50:00;Q;9.srv;queue=lo", 9, 0),
+        ("05/28/2024 10:50:00;E;9.srv;{own} start=1000 end=2000 Exit_status=0 resources_used.walltime=00:1", 9, 0),
+    ],
+)
+def test_a_last_line_that_is_cut_is_a_reject_or_told(store, write, record, left, rejected):
+    record = record.format(own=OWN)
+    whole = store.ingest([write("whole", SMALL + record + "\n")], IngestOptions())
+    assert whole.rejected == 0
+    assert "no line end" not in {check.name for check in whole.checks}
+    report = store.ingest([write("log", SMALL + record)], IngestOptions())
+    assert (report.rows, report.rejected) == (left, rejected)
+    unended = [check.level for check in report.checks if check.name == "no line end"]
+    assert unended == ["warning"] * (1 - rejected)
+    told = [(row.line, row.reason[:29]) for row in store.rejects("log").itertuples()] if rejected else []
+    assert told == [(len(SMALL.splitlines()) + 1, "the last line has no line end")] * rejected
+
+
 def test_a_document_that_is_cut_off_is_refused(store, write):
     with pytest.raises(TraceError, match="breaks off"):
         store.ingest([write("q.json", qstat(log(5))[:-40])], IngestOptions())

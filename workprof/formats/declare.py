@@ -140,8 +140,8 @@ class Given:
     name: str
     stream: IO[bytes]
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the lines with their numbers (first = 1), without a byte order mark and line ends.
+    def lines(self, *, ends: bool = False) -> Iterator[tuple[int, str]]:
+        """Yield the lines with their numbers (first = 1), without a byte order mark; line ends are kept if asked for.
 
         Raises TraceError for a line longer than `LONGEST_LINE_BYTES`.
         """
@@ -151,7 +151,8 @@ class Given:
                 return
             if len(raw) == LONGEST_LINE_BYTES:
                 raise TraceError(f"{self.name}: line {number:,} never ends; give a file of this format")
-            yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace").rstrip("\r\n")
+            line = raw.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace")
+            yield number, line if ends else line.rstrip("\r\n")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ A file whose columns already carry workprof's own field names (an export, for on
 
 import re
 
-from workprof.formats.declare import Format, Rule
+from workprof.formats.declare import Format, Rule, Steps
 from workprof.formats.fields import FIELDS
 
 FORMAT = Format(
@@ -30,7 +30,18 @@ FORMAT = Format(
         "0:0",
     ),
     duration_from_times=True,
+    rows_version=2,
 )
+
+STEPS = Steps(
+    key="job_name",
+    step=r"^(\d+(?:_\d+)?(?:\+\d+)?)\.(batch|extern|interactive|\d+)$",
+    largest=(
+        *("cpu_usage_percent", "gpu_usage_percent", "mean_memory_bytes", "peak_memory_bytes", "mean_gpu_memory_bytes"),
+        *("peak_gpu_memory_bytes", "read_bytes", "write_bytes"),
+    ),
+)
+"""Lines of Slurm's steps in a table with other headings; the second group of `step` is the step."""
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "job_name": (

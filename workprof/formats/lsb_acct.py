@@ -26,6 +26,7 @@ from workprof.formats.declare import (
     SourceColumn,
     Unreadable,
 )
+from workprof.formats.last_lines import CUT, unended
 from workprof.formats.lsf import NOT_KNOWN, REASONS, requested
 
 FIRST = (
@@ -79,59 +80,66 @@ def recognises(head: str, name: str) -> bool:
 
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row for every job that ended; raises TraceError where no job of a file can be read; names what can be."""
-    others = 0
+    others = unsure = fewest = 0
     for given in sources:
         jobs = wrong = 0
-        for number, cells in _records(given):
+        for number, cells, ended in _records(given):
             if not cells or cells[0] != "JOB_FINISH":
                 others += 1
                 continue
-            record = _named(cells)
-            if record is None:
+            record, length = _named(cells)
+            cut = not ended and length < fewest
+            if not record or cut:
                 wrong += 1
-                yield Unreadable(number, "", " ".join(cells)[:500], ADVICE)
+                yield Unreadable(number, "", " ".join(cells)[:500], CUT if cut else ADVICE)
                 continue
             jobs += 1
+            unsure += not ended
+            fewest = min(fewest or length, length)
             made = _cells(record)
             yield Read(number, [made.get(column) for column in COLUMNS])
         if wrong and not jobs:
             raise TraceError(f"{given.name}: {wrong:,} records of LSF's accounting, and {ADVICE}")
     if others:
         yield Remark("other records", others, f"{others:,} records are of no job that ended; they were passed over")
+    yield from unended(unsure)
 
 
-def _records(given: Given) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of every record with its line; a text in quotes may go on in further lines."""
-    lines = given.lines()
+def _records(given: Given) -> Iterator[tuple[int, list[str], bool]]:
+    """Yield every record's line, its cells, and whether its line ends; a text in quotes may go on in further lines."""
+    lines = given.lines(ends=True)
     for number, line in lines:
         if not line.strip() or line.startswith("#"):
             continue
         text = line
         for _, more in itertools.islice(lines, MOST_LINES) if text.count('"') % 2 else ():
-            text = f"{text}\n{more}"
+            text += more
             if text.count('"') % 2 == 0:
                 break
-        yield number, next(csv.reader([text], delimiter=" ", skipinitialspace=True), [])
+        cells = next(csv.reader([text.rstrip("\r\n")], delimiter=" ", skipinitialspace=True), [])
+        yield number, cells, text.endswith("\n")
 
 
-def _named(cells: Sequence[str]) -> dict[str, str] | None:
-    """The cells of a JOB_FINISH record by their names, None where they do not come out."""
+def _named(cells: Sequence[str]) -> tuple[dict[str, str], int]:
+    """The cells of a JOB_FINISH record by their names, none where they do not come out; and how many are in no list."""
     record = dict(zip(FIRST, cells, strict=False))
     at = len(FIRST)
     hosts: list[str] = []
     for _ in ("asked", "execution"):
         if at >= len(cells) or not cells[at].isdecimal() or int(cells[at]) > len(cells):
-            return None
+            return {}, 0
         hosts = list(cells[at + 1 : at + 1 + int(cells[at])])
         at += 1 + int(cells[at])
     rest = cells[at:]
     record |= dict(zip(THEN, rest, strict=False)) | {"hosts": "+".join(dict.fromkeys(hosts))}
+    further = rest[len(THEN)] if len(rest) > len(THEN) else ""
+    length = len(rest) - (2 * int(further) if further.isdecimal() else 0)
     if len(rest) < NEEDED or record["jStatus"] not in (EXIT, DONE):
-        return None
+        return {}, length
     numbers = ("eventTime", "jobId", "submitTime", "startTime", "numProcessors", "exitStatus", "idx")
     if not all(record[name].lstrip("-").isdecimal() for name in numbers):
-        return None
-    return record | _end_of(rest[len(THEN) :])
+        return {}, length
+    return record | _end_of(rest[len(THEN) :]), length
 
 
 def _end_of(cells: Sequence[str]) -> dict[str, str]:
@@ -222,4 +230,5 @@ FORMAT = Format(
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
     not_known=NOT_KNOWN,
+    rows_version=2,
 )

@@ -9,7 +9,7 @@ Source: the accounting chapters of the PBS Professional and Torque administrator
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -29,6 +29,7 @@ from workprof.formats.declare import (
     Unreadable,
 )
 from workprof.formats.json_documents import Mending, members, remarks
+from workprof.formats.last_lines import CUT, unended
 from workprof.formats.repeated_keys import RepeatedKeys
 
 OWN = (
@@ -100,14 +101,22 @@ class _Log:
         self._others: Counter[str] = Counter()
         self._left: dict[str, None] = {}
         self._arrays = 0
+        self._last: defaultdict[str, set[str]] = defaultdict(set)  # last attributes of the records of a kind
+        self._unended = 0
 
     def record(self, line: int, text: str) -> Read | Unreadable | None:
-        """The run that a record ends, None where it ends none."""
+        """The run that a record ends, None where it ends none; the text has its line end."""
         record = _RECORD.match(text)
         if record is None:
             return Unreadable(line, "", text, "no record of an accounting log")
         moment, kind, job, rest = record.groups()
         values = attributes(rest)
+        last, known = next(reversed(values), ""), self._last["E" if kind == "R" else kind]
+        if not text.endswith("\n"):
+            if known and last not in known:
+                return Unreadable(line, "", text, CUT)
+            self._unended += 1
+        known.add(last)
         if kind in "ER":
             return self._end(line, moment, job, values, again=kind == "R")
         if kind not in "QSTDA":
@@ -133,6 +142,7 @@ class _Log:
             names = ", ".join(sorted(self._left))[:500]
             yield Remark("other attributes", len(self._left), f"attributes that were left out: {names}")
         yield from _of_arrays(self._arrays)
+        yield from unended(self._unended)
 
     def _end(self, line: int, moment: str, job: str, values: dict[str, str], *, again: bool) -> Read | None:
         _, before = self._open.pop(job, (line, {}))
@@ -152,7 +162,7 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row for every run, then one for every job that has not ended by the end of the log."""
     log = _Log()
     for given in sources:
-        for line, text in given.lines():
+        for line, text in given.lines(ends=True):
             result = log.record(line, text) if text.strip() else None
             if result is not None:
                 yield result
@@ -351,7 +361,7 @@ FORMAT = Format(
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
     not_known="PBS samples memory: a short peak may be missed, so a size may be too small.",
-    rows_version=2,
+    rows_version=3,
 )
 
 JSON = replace(

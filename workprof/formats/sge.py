@@ -26,6 +26,7 @@ from workprof.formats.declare import (
     Steps,
     Unreadable,
 )
+from workprof.formats.last_lines import CUT, unended
 
 FIELDS = (
     *("qname", "hostname", "group", "owner", "jobname", "jobnumber", "account", "priority", "qsub_time", "start_time"),
@@ -117,12 +118,17 @@ def _is_sound(cells: Sequence[str]) -> bool:
 
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row for every job, and for every part of a parallel one that has a record of its own."""
-    virtual = without_slots = 0
+    virtual = without_slots = unsure = fewest = 0
     for given in sources:
-        for line, result in _records(given):
+        for line, result, ended in _records(given):
             if isinstance(result, str):
                 yield Unreadable(line, "", result, "no record of Grid Engine's accounting")
                 continue
+            if not ended and len(result) < fewest:
+                yield Unreadable(line, "", " ".join(result.values()), CUT)
+                continue
+            unsure += not ended
+            fewest = min(fewest or len(result), len(result))
             virtual += _bytes(result.get("maxvmem", "")) > 0
             without_slots += _whole_number(result.get("slots", "")) == 0
             yield Read(line, _cells(result))
@@ -135,29 +141,31 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     if without_slots:
         text = f"{without_slots:,} records have 0 slots: what they requested is not known"
         yield Remark("slots of zero", without_slots, text, "warning")
+    yield from unended(unsure)
 
 
-def _records(given: Given) -> Iterator[tuple[int, dict[str, str] | str]]:
-    """Yield where a record begins with its fields, and what is none."""
+def _records(given: Given) -> Iterator[tuple[int, dict[str, str] | str, bool]]:
+    """Yield where a record begins, its fields or the text of what is none, and whether its last line ends."""
     record: dict[str, str] | None = None
-    begun, skipped = 0, False
-    for line, text in given.lines():
+    begun, skipped, ended = 0, False, True
+    for line, raw in given.lines(ends=True):
+        text = raw.rstrip("\r\n")
         if not text.strip() or text.startswith("#"):
             continue
         if _RULE.match(text):
             if record:
-                yield begun, _whole(record)
+                yield begun, _whole(record), True
             record, begun, skipped = {}, line, False
         elif text.startswith("Total System Usage"):
             skipped = True  # the sums after the last record
         elif record is None:
             cells = _split(text)
-            yield line, dict(zip(FIELDS, cells, strict=False)) if cells else text
+            yield line, dict(zip(FIELDS, cells, strict=False)) if cells else text, raw.endswith("\n")
         elif not skipped:
             key, _, value = text.strip().partition(" ")
-            record[key] = value.strip()
+            record[key], ended = value.strip(), raw.endswith("\n")
     if record:
-        yield begun, _whole(record)
+        yield begun, _whole(record), ended
 
 
 def _whole(record: dict[str, str]) -> dict[str, str] | str:

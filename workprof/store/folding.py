@@ -30,6 +30,28 @@ class Folded:
     orphans: int = 0  # runs that are told of by their steps only
 
 
+def has_steps(cursor: duckdb.DuckDBPyConnection, stage: Stage, steps: Steps, columns: Sequence[Column]) -> bool:
+    """Tell whether rows of any table are steps of others: their runs stand beside them.
+
+    Named steps ('7.batch') tell it, and '7.0' where no numbered one stands without its run: ids may have points.
+    """
+    if steps.key not in {column.name for column in columns}:
+        return False
+    key, rows = quoted(steps.key), quoted(stage.rows)
+    found = f"SELECT regexp_extract({key}, {text(steps.step)}, 2) AS step_, {_run_of(steps)} AS run_ FROM {rows}"
+    (there,) = one(cursor, f"SELECT count(run_) FROM ({found})")
+    if not there:
+        return False
+    owned = f"run_ IN (SELECT {key} FROM {rows} WHERE {key} IS NOT NULL)"
+    named, first, alone = one(
+        cursor,
+        f"SELECT count(*) FILTER (owned_ AND NOT number_), count(*) FILTER (owned_ AND step_ = '0'), "
+        f"count(*) FILTER (number_ AND NOT owned_) FROM (SELECT step_, {owned} AS owned_, "
+        f"regexp_matches(step_, '^[0-9]') AS number_ FROM ({found}) WHERE run_ IS NOT NULL)",
+    )
+    return bool(named or (first and not alone))
+
+
 def complete(
     cursor: duckdb.DuckDBPyConnection,
     stage: Stage,

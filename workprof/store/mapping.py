@@ -678,10 +678,11 @@ def _of_several(
         if ratio.size and float((np.abs(ratio - 1) < LONGER - 1).mean()) < AGREEING:
             shorter = other if float(np.median(ratio)) > 1 else known
             rival = known.source.column if shorter is other else column
-            return result | {
-                "duration_s": replace(shorter, sure=False, why=f"{rival!r} is a duration, too, and differs")
-            }
+            return result | {"duration_s": replace(shorter, sure=False, why=f"{rival!r} {ANOTHER_DURATION}")}
     return result
+
+
+ANOTHER_DURATION = "is a duration, too, and differs"
 
 
 def _is_a_wait(result: Mapping[str, Guess], look: Look) -> bool:

@@ -22,7 +22,7 @@ from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED, Plan, compile_plan
 from workprof.store.connection import quoted, text
 from workprof.store.endings import mend_durations, settle
-from workprof.store.folding import Folded, complete
+from workprof.store.folding import Folded, complete, has_steps
 from workprof.store.json_rows import is_json
 from workprof.store.loaded import Loaded, Stage
 from workprof.store.mapping import missing_fields, rules_for
@@ -106,6 +106,8 @@ def load(
         source = _text_source(rejoined.spooled, declared, options, progress, rejoined)
         plan, rejected, missing_cells = _staged(cursor, stage, source, declared, constants, progress)
     rejected += _refused(cursor, stage, source)
+    if declared.name == generic.FORMAT.name and has_steps(cursor, stage, generic.STEPS, plan.columns):
+        declared = replace(declared, steps=generic.STEPS)
     folded = complete(cursor, stage, declared, plan.columns, progress, FOLD)
     runs = complete_runs(cursor, stage, declared, folded.columns, options, progress)
     strange = cells.left_out(cursor, stage, declared, runs.columns)

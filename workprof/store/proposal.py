@@ -24,6 +24,7 @@ from workprof.store.json_rows import first_objects, is_json
 from workprof.store.look import LOOK_BYTES, LOOK_ROWS, Look, cells_of, texts_of
 from workprof.store.mapping import (
     ALLOCATED_OR_USED,
+    ANOTHER_DURATION,
     AS_CHOSEN,
     DATES,
     IN_NAME,
@@ -143,8 +144,13 @@ def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]
 
 
 def _options(result: Suggestion) -> str:
-    asked = any(one.why.startswith(ALLOCATED_OR_USED) and not one.sure for one in result.evidence.values())
-    return "Memory that was allocated is requested_memory_bytes, memory that was used peak_memory_bytes. " * asked
+    unsure = [one.why for one in result.evidence.values() if not one.sure]
+    memory = any(why.startswith(ALLOCATED_OR_USED) for why in unsure)
+    durations = any(why.endswith(ANOTHER_DURATION) for why in unsure)
+    return (
+        "Memory that was allocated is requested_memory_bytes, memory that was used peak_memory_bytes. " * memory
+        + "How long a run took is duration_s, how long it might take time_limit_s. " * durations
+    )
 
 
 def _is_certain(field: str, evidence: Evidence) -> bool:
@@ -268,11 +274,13 @@ def _refusal(
         return f"{one.unread:,} values of {one.column!r} cannot be read, the first{at}: {one.unread_text!r}"
     if not unsure:
         return ""
-    return "; ".join(
-        f"{'what' if one.why.startswith(ALLOCATED_OR_USED) else 'the unit of'} {one.column!r} ({field}) "
-        f"{'means ' * one.why.startswith(ALLOCATED_OR_USED)}is not certain ({one.why}): {in_words(one)}"
-        for field, one in unsure
-    )
+    return "; ".join(f"{_asked(field, one)} is not certain ({one.why}): {in_words(one)}" for field, one in unsure)
+
+
+def _asked(field: str, one: Evidence) -> str:
+    """What is asked of a column: its unit, or what it means."""
+    meaning = one.why.startswith(ALLOCATED_OR_USED) or one.why.endswith(ANOTHER_DURATION)
+    return f"what {one.column!r} ({field}) means" if meaning else f"the unit of {one.column!r} ({field})"
 
 
 def _named_so(mapping: Mapping[str, FieldSource], look: Look) -> str:
