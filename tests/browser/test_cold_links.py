@@ -15,7 +15,7 @@ PAGES = {
     "profiles": {"profiles_min_cluster_size": SIZE, "profiles_min_samples": SIZE, "profiles_tab": "Metadata"},
     "classify": {"classify_job": "7", "classify_class": "likeliest"},
     "durations": {"durations_percentile": "55", "durations_by": "task_name", "durations_complement": "true"},
-    "sweep": {"sweep_tab": "Score map", "sweep_score": "Silhouette (paper)"},
+    "sweep": {"sweep_tab": "Score map", "sweep_score": "Separation as published"},
     "memory": {"memory_tab": "Bins", "memory_k": "2", "memory_headroom": "12"},
     "nodes": {"nodes_w_cpu": "3", "nodes_prices": "calm=0.5"},
     "phases": {"phases_run": whole_home.RUN, "phases_from": "2", "phases_to": "20"},
