@@ -141,7 +141,7 @@ class Given:
     stream: IO[bytes]
 
     def lines(self, *, ends: bool = False) -> Iterator[tuple[int, str]]:
-        """Yield the lines with their numbers (first = 1), without a byte order mark; line ends are kept if asked for.
+        """Yield the lines with their numbers (first = 1), without a byte order mark; `ends` keeps line ends.
 
         Raises TraceError for a line longer than `LONGEST_LINE_BYTES`.
         """
