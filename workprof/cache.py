@@ -16,11 +16,14 @@ import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar, cast
 
 from workprof.core.errors import SettingsError
+from workprof.core.progress import Progress
 from workprof.core.records import Packed, digest, pack, unpack
+from workprof.store.claims import Claim, claim, claimed
 from workprof.store.entries import (
     ABOUT,
     ARRAYS,
@@ -73,7 +76,7 @@ class ResultCache:
 
         A sweep removes what killed processes left; only where no other process writes there.
         """
-        self._folder = folder
+        self._folder, self._claims = folder, folder / "claims"
         self._disk_bytes = disk_bytes
         self._memory = ResultsInMemory(memory_bytes)
         self._locks: dict[str, threading.Lock] = {}
@@ -238,6 +241,20 @@ class ResultCache:
         with lock:
             yield
 
+    def claim(self, key: str) -> Claim:
+        """Take the claim on a key against other processes and jobs, or learn who has it."""
+        return claim(self._claims / digest(key))
+
+    @contextlib.contextmanager
+    def claimed(self, key: str, progress: Progress) -> Iterator[None]:
+        """Hold the claim on a key; `progress` is told while it is waited for."""
+        with claimed(self._claims / digest(key), partial(progress, None)):
+            yield
+
+    def has(self, key: str) -> bool:
+        """Whether the disk holds something under a key."""
+        return self._place(key).is_dir()
+
     def _from_disk(self, key: str, cls: type[Record]) -> Record | None:
         place = self._place(key)
         if not place.is_dir():
@@ -257,5 +274,5 @@ class ResultCache:
         return self._folder / name[:2] / name
 
     def _sweep(self) -> None:
-        for left in self._folder.glob("aside-*"):
+        for left in (*self._folder.glob("aside-*"), self._claims):
             shutil.rmtree(left, ignore_errors=True)

@@ -28,6 +28,7 @@ from workprof.core.long_table import JobTable
 from workprof.core.records import Packed, digest
 from workprof.core.step import Step
 from workprof.steps import ENTRIES, PASSED, REFUSED, SO_FAR, Request, main, write_request
+from workprof.store.claims import Claim, waiting_for
 from workprof.store.entries import UNREADABLE, Passed, from_line
 from workprof.store.home import is_full, make_folder, no_room, open_private_bytes
 
@@ -70,6 +71,8 @@ class _Job:
         self.child: subprocess.Popen[str] | None = None
         self.looked = -WATCHED_S  # when a page looked at it last
         self.so_far: Packed | None = None  # what it has found before its end
+        self.claim: Claim | None = None  # on its result, while it runs
+        self.waited = False  # for another process, or a question here, that computes the same
         self._begun = time.monotonic()  # the clock on the wall may be set back
         self.stop = threading.Event()
         self.ended = threading.Event()
@@ -173,18 +176,13 @@ class Jobs:
         try:
             self._wait_for_slot(job)
             try:
-                make_folder(folder, fresh=True)
-                write_request(folder, request, frames())
-                passed = self._watch(job, folder)
-                keys = (request.key, *(about.key for about in request.extras.values()))
-                for key in keys:
-                    self._cache.take(key, folder / ENTRIES / digest(key))
-                shutil.rmtree(folder, ignore_errors=True)  # there may be room now
-                for one in (one for one in passed if one.about.key in keys):
-                    self._cache.put(one.about.key, one.packed, one.about)
+                if not (job.waited and self._cache.has(request.key)):
+                    self._make(job, folder, request, frames)
                 job.change("done", 1.0, "done")
             finally:
                 self._slots.release()
+                if job.claim is not None:
+                    job.claim.end()
         except Cancelled:
             job.change("cancelled", None, "cancelled")
         except WorkprofError as error:
@@ -200,13 +198,25 @@ class Jobs:
             shutil.rmtree(folder, ignore_errors=True)
             job.ended.set()
 
+    def _make(self, job: _Job, folder: Path, request: Request, frames: Callable[[], Frames]) -> None:
+        """Run the child and keep what it leaves."""
+        make_folder(folder, fresh=True)
+        write_request(folder, request, frames())
+        passed = self._watch(job, folder)
+        keys = (request.key, *(about.key for about in request.extras.values()))
+        for key in keys:
+            self._cache.take(key, folder / ENTRIES / digest(key))
+        shutil.rmtree(folder, ignore_errors=True)  # there may be room now
+        for one in (one for one in passed if one.about.key in keys):
+            self._cache.put(one.about.key, one.packed, one.about)
+
     def _wait_for_slot(self, job: _Job) -> None:
         while not self._begins(job):
             if job.stop.wait(0.1):
                 raise Cancelled("cancelled while waiting")
 
     def _begins(self, job: _Job) -> bool:
-        """Take a slot, where there is one and it is this job's turn."""
+        """Take a slot and the claim on the result, where there is one, it is this job's turn, and nobody has that."""
         with self._guard:
             active = [one for one in self._jobs.values() if one.view.active]
             ahead = [one for one in active if one.ahead_s is not None]
@@ -217,6 +227,12 @@ class Jobs:
             ):
                 return False
             if not self._slots.acquire(blocking=False):
+                return False
+            job.claim = self._cache.claim(job.view.key)
+            if job.claim.elsewhere:
+                self._slots.release()
+                job.waited = True
+                job.change("waiting", None, waiting_for(job.claim.elsewhere))
                 return False
             job.change("running", None, "reading the data")
             return True

@@ -1,5 +1,8 @@
 """One computation per key, bounded memory and disk, and no entry that cannot be trusted."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -11,6 +14,7 @@ from numpy.typing import NDArray
 from workprof.cache import ARRAYS, DOCUMENT, About, ResultCache
 from workprof.core.errors import SettingsError
 from workprof.core.records import digest
+from workprof.store.claims import claim, claimed
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,58 @@ def test_ten_viewers_compute_once(tmp_path):
         viewer.join()
     assert len(calls) == 1
     assert len({id(result) for result in results}) == 1
+
+
+def test_one_of_many_processes_has_a_claim_and_a_killed_one_leaves_it(tmp_path):
+    code = (
+        "import sys, time; from pathlib import Path; from workprof.store.claims import claim\n"
+        "own = claim(Path(sys.argv[1])); print(own.elsewhere or 'mine', flush=True); time.sleep(60)"
+    )
+    path = tmp_path / "claims" / "k"
+    with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout.readline() == "mine\n"
+        told = []
+
+        def waits(message):
+            told.append(message)
+            if len(told) == 2:
+                holder.kill()
+                holder.wait()
+
+        with claimed(path, waits):
+            assert claim(path).elsewhere == str(os.getpid())
+    assert set(told) == {f"process {holder.pid} computes the same"}
+    assert not path.exists()
+
+
+def test_a_claim_that_is_let_go_is_had_by_one_of_those_that_wait(tmp_path):
+    path, inside, most = tmp_path / "claims" / "k", [], []
+
+    def work():
+        for _ in range(30):
+            own = claim(path)
+            if not own.elsewhere:
+                inside.append(1)
+                most.append(len(inside))
+                time.sleep(0.001)
+                inside.pop()
+                own.end()
+
+    workers = [threading.Thread(target=work) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(most) >= 8
+    assert set(most) == {1}
+
+
+def test_where_no_claim_can_be_made_it_is_computed_all_the_same(tmp_path):
+    (tmp_path / "claims").write_text("no folder")
+    own = claim(tmp_path / "claims" / "k")
+    assert own.elsewhere == ""
+    own.end()
+    assert (tmp_path / "claims").read_text() == "no folder"
 
 
 @pytest.mark.parametrize("spoil", [b"", b"{", b'{"name": "a"}', b"[]"])

@@ -8,6 +8,7 @@ import textwrap
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import psutil
 import pytest
@@ -117,6 +118,43 @@ def test_identical_requests_share_one_job(jobs, tmp_path):
     assert first == second
     assert len(jobs.views()) == 1
     assert jobs.wait(first, 30).state == "done"
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_what_another_process_computes_is_waited_for_and_computed_where_that_ends_without_it(
+    jobs, cache, tmp_path, made
+):
+    asked = Asked(pid_file=str(tmp_path / "pids"))
+    key = STEP.key("d" * 32, asked)
+    theirs = ResultCache(tmp_path / "cache", memory_bytes=10**6, disk_bytes=10**7, sweep=False)
+    claim = theirs.claim(key)
+    assert claim.elsewhere == ""
+    start(jobs, asked)
+    end = time.monotonic() + 20
+    while "same" not in jobs.view(key).message and time.monotonic() < end:
+        time.sleep(0.02)
+    assert (jobs.view(key).state, jobs.view(key).message) == ("waiting", "waiting for the same result")
+    other = start(jobs, Asked(rows=2))
+    assert jobs.wait(other, 30).state == "done"  # no slot is held meanwhile
+    if made:
+        theirs.put(key, Told(7.0, np.zeros(1), 0, 0.0), about(STEP, key, "dataset", asked, 0.0))
+    claim.end()
+    assert jobs.wait(key, 30).state == "done"
+    assert cache.get(key, Told).total == (7.0 if made else 3.0)
+    assert (tmp_path / "pids").exists() != made
+    assert list((tmp_path / "cache" / "claims").iterdir()) == []
+
+
+def test_a_job_that_waits_for_another_process_can_be_cancelled(jobs, cache):
+    asked = Asked()
+    key = STEP.key("d" * 32, asked)
+    claim = cache.claim(key)
+    start(jobs, asked)
+    assert jobs.cancel(key).state == "cancelled"
+    claim.end()
+    again = cache.claim(key)
+    assert again.elsewhere == ""
+    again.end()
 
 
 @pytest.mark.parametrize("how", ["sum", "stubborn"])

@@ -176,10 +176,10 @@ class Home:
         """Take the one lock of those who write; return whether it was free, or this process had it."""
         if self._writer is None:
             stream = open_private(self.folder / WRITER, "a+")
-            if not _taken(stream):
+            if not taken(stream):
                 stream.close()
                 return False
-            _sign(stream)
+            sign(stream)
             self._writer = stream
         return True
 
@@ -261,12 +261,12 @@ def _shared(folder: Path, *, readonly: bool, alone: Callable[[], None] | None = 
         )
     stream = _handed_over(folder / LOCK) or _lock_file(folder / LOCK, readonly)
     was_alone = False
-    if alone is not None and not readonly and _taken(stream):
+    if alone is not None and not readonly and taken(stream):
         was_alone = True
-        _sign(stream)
+        sign(stream)
         alone()
     end = time.monotonic() + SWEPT_WITHIN_S
-    while not _taken(stream, share=True):  # somebody else may be sweeping
+    while not taken(stream, share=True):  # somebody else may be sweeping
         if time.monotonic() > end:
             stream.seek(0)
             holder = stream.read().strip() or "unknown"
@@ -276,7 +276,7 @@ def _shared(folder: Path, *, readonly: bool, alone: Callable[[], None] | None = 
     return stream, was_alone
 
 
-def _taken(stream: IO[str], *, share: bool = False) -> bool:
+def taken(stream: IO[str], *, share: bool = False) -> bool:
     """Take a lock on an open file, alone or shared; return whether it could be had at once."""
     if fcntl is not None:
         try:
@@ -286,7 +286,7 @@ def _taken(stream: IO[str], *, share: bool = False) -> bool:
     return True
 
 
-def _sign(stream: IO[str]) -> None:
+def sign(stream: IO[str]) -> None:
     """Write the PID of this process into a lock file, as far as that may be written."""
     if stream.writable():
         stream.seek(0)

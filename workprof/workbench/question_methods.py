@@ -297,18 +297,23 @@ class OpenHome:
         return {"utc_offset_s": utc_offset_s(entry.format), "not_known": not_known(entry.format)}
 
     def _blocking(self, request: Request, cls: type[Result], frames: Frames, progress: Progress) -> Result:
-        """The kept result of a request, or compute it here, at most once however many threads ask."""
+        """The kept result of a request, or compute it here, at most once however many threads and processes ask."""
         with self._cache.lock(request.key):
             result = self._cache.get(request.key, cls)
             if result is not None:
                 return result
-            outcome = perform(request, frames(), progress, self.settings.results)
-            line = about(request.step, request.key, request.dataset, request.settings, outcome.seconds)
-            self._cache.put(request.key, outcome.record, line)
-            for name, record in outcome.extras.items():
-                self._cache.put(request.extras[name].key, record, request.extras[name])
-            record_: Result = self._cache.get(request.key, cls) or outcome.record
-            return record_
+            with self._cache.claimed(request.key, progress):
+                result = self._cache.get(request.key, cls)  # who had the claim may have made it
+                return result if result is not None else self._computed(request, cls, frames, progress)
+
+    def _computed(self, request: Request, cls: type[Result], frames: Frames, progress: Progress) -> Result:
+        outcome = perform(request, frames(), progress, self.settings.results)
+        line = about(request.step, request.key, request.dataset, request.settings, outcome.seconds)
+        self._cache.put(request.key, outcome.record, line)
+        for name, record in outcome.extras.items():
+            self._cache.put(request.extras[name].key, record, request.extras[name])
+        record_: Result = self._cache.get(request.key, cls) or outcome.record
+        return record_
 
     def _request(self, step: Step, entry: Dataset, settings: object, extras: Extras = ()) -> Request:
         """The request of a step on a dataset, with the by-products to keep: (step, its settings) each.
