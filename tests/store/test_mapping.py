@@ -402,8 +402,9 @@ def test_only_the_first_rows_of_a_large_file_are_looked_at(store, write):
 
 
 def days(*first):
-    """Return a table whose runs start on the given days of numbers 'A/B', and end five minutes later."""
-    rows = "".join(f"j{i},{day}/2024 10:00,{day}/2024 10:05\n" for i, day in enumerate(first))
+    """Return a table whose runs start on the given days of numbers 'A/B' or 'A-B', and end five minutes later."""
+    dates = [f"{day}{'-' if '-' in day else '/'}2024" for day in first]
+    rows = "".join(f"j{i},{date} 10:00,{date} 10:05\n" for i, date in enumerate(dates))
     return "job,start,end\n" + rows
 
 
@@ -412,6 +413,8 @@ def days(*first):
     [
         (days("05/04", "13/04", "06/04"), "d/m/y", "2024-04-05T10:00:00Z"),
         (days("05/04", "05/13", "05/06"), "s", "2024-05-04T10:00:00Z"),
+        (days("05-04", "13-04", "06-04"), "d/m/y", "2024-04-05T10:00:00Z"),
+        (days("05-04", "05-13", "05-06"), "s", "2024-05-04T10:00:00Z"),
     ],
 )
 def test_days_and_months_stand_as_the_column_tells(store, write, text, unit, start):
@@ -422,8 +425,9 @@ def test_days_and_months_stand_as_the_column_tells(store, write, text, unit, sta
     assert frame["duration_s"].tolist() == [300.0] * 3
 
 
-def test_days_that_could_be_months_are_asked(store, write):
-    path = write("t.csv", days("05/04", "06/04", "07/04"))
+@pytest.mark.parametrize("sign", ["/", "-"])
+def test_days_that_could_be_months_are_asked(store, write, sign):
+    path = write("t.csv", days(f"05{sign}04", f"06{sign}04", f"07{sign}04"))
     with pytest.raises(UnitUnknown, match="day or month first"):
         store.ingest([path], IngestOptions(format="generic"))
     wanted = {"job_name": FieldSource("job"), "start_time_s": FieldSource("start", "d/m/y")}

@@ -163,6 +163,12 @@ MOMENTS = (
 )
 """Further ways to write a moment, in the formats of strptime; the second is the American order."""
 
+BASIC = r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d(?:\.\d+)?(?:Z|[+-]\d\d(?::?\d\d)?)?)"
+"""A moment in ISO 8601's basic format: '20240526T195450Z'."""
+
+YEAR_LAST = ("%m-%d-%Y %H:%M:%S", "%m-%d-%Y %H:%M", "%m-%d-%Y")
+"""With a year of four digits: '12-05-24' may begin with its year."""
+
 YEAR_FIRST = ("%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d")
 
 TWO_DIGITS = r"^\s*\d{1,2}(?:[/.]\d{1,2}[/.]|[- ][A-Za-z]{3}[- ])\d\d(?:\D|$)"
@@ -186,6 +192,7 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
     """
     value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
     formats = (each.replace("%m/%d", "%d/%m") if day_first else each for each in MOMENTS)
+    year_last = (each.replace("%m-%d", "%d-%m") if day_first else each for each in YEAR_LAST)
     short_first = (one for each in formats for one in dict.fromkeys((_short(each), each)))
     return (
         f"CASE WHEN substr({value}, 5, 1) = '-' AND substr({value}, 8, 1) = '-' "
@@ -193,6 +200,10 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
         f"THEN nullif(epoch(TRY_CAST({value} AS TIMESTAMPTZ)), 0) END "
         f"WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
         f"WHEN {no_moment(value)} THEN NULL "
+        f"WHEN regexp_full_match({value}, '{BASIC}') "
+        f"THEN epoch(TRY_CAST(regexp_replace({value}, '{BASIC}', '\\1-\\2-\\3T\\4:\\5:\\6') AS TIMESTAMPTZ)) "
+        f"WHEN regexp_matches({value}, '^\\d{{1,2}}-\\d{{1,2}}-\\d{{4}}\\b') "
+        f"THEN epoch(try_strptime({value}, [{_listed(year_last)}])) "
         f"WHEN regexp_matches({value}, '^\\d{{4}}/') THEN epoch(try_strptime({value}, [{_listed(YEAR_FIRST)}])) "
         f"ELSE epoch(try_strptime({value}, [{_listed(short_first)}])) END"
     )

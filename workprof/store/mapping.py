@@ -393,20 +393,21 @@ def factor_of(field: str, unit: str) -> float:
     return factor(unit) if unit and unit != values.DAY_FIRST else 1.0
 
 
-SLASHED = re.compile(r"\s*(\d{1,2})/(\d{1,2})/\d{2,4}\b")
+IN_NUMBERS = re.compile(r"\s*(\d{1,2})(?:/(?=\d+/)|-(?=\d+-\d{4}))(\d{1,2})[/-]\d{2,4}\b")
+"""A day of numbers alone: '5/26/24', '26-5-2024'."""
 
 
 def _order(field: str, column: str, look: Look) -> str:
-    """How the days of a column of moments with slashes stand: 'first', 'second', 'either', '' = no slashes.
+    """How the days of a column of moments in numbers stand: 'first', 'second', 'either', '' = the year is first.
 
     A number above 12 is no month, and who writes AM and PM writes the month first. Where there is neither the order
     cannot be told, where there are both it changes.
     """
-    if field not in TIME_FIELDS or not any(map(SLASHED.match, look.present(column, 1000))):
+    if field not in TIME_FIELDS or not any(map(IN_NUMBERS.match, look.present(column, 1000))):
         return ""
-    slashed = [match for text in look.present(column) if (match := SLASHED.match(text))]
-    first = any(int(match[1]) > MONTHS for match in slashed)
-    second = any(int(match[2]) > MONTHS or match.string.rstrip().upper().endswith("M") for match in slashed)
+    numbered = [match for text in look.present(column) if (match := IN_NUMBERS.match(text))]
+    first = any(int(match[1]) > MONTHS for match in numbered)
+    second = any(int(match[2]) > MONTHS or match.string.rstrip().upper().endswith("M") for match in numbered)
     if first == second:
         return "either"
     return "first" if first else "second"
@@ -522,7 +523,7 @@ ORDERS = {
     "first": (values.DAY_FIRST, True, "numbers above 12 stand first: days"),
     "either": ("s", False, DAY_OR_MONTH),
 }
-"""What a column of days with slashes is, by their order: unit, whether that is sure, and why."""
+"""What a column of days in numbers is, by their order: unit, whether that is sure, and why."""
 
 
 def _two_parts(column: str, look: Look) -> bool:
