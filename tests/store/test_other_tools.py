@@ -35,6 +35,31 @@ TEXTS = {
         "qstat",
         "-F json",
     ),
+    "oarstat": (
+        '{"1234567": {"Job_Id": 1234567, "name": null, "state": "Running", "assigned_network_address": ["n-1"]}}',
+        "oarstat -J",
+        "a row for each task",
+    ),
+    "Google Batch": (
+        '[{"allocationPolicy": {"instances": []}, "name": "a", "status": {"runDuration": "60s"}, "taskGroups": []}]',
+        "Google Batch",
+        "a row for each task",
+    ),
+    "Ray": (
+        '[{"task_id": "16310a0f", "name": "f", "state": "FINISHED", "func_or_class_name": "f"}]',
+        "tasks of Ray",
+        "a row for each task",
+    ),
+    "nvidia-smi": (
+        "timestamp, name, utilization.gpu [%], memory.used [MiB]\n2024/05/01 10:00:00.000, A100, 9 %, 512 MiB\n",
+        "nvidia-smi",
+        "workprof record",
+    ),
+    "dool": (
+        '"Dool 1.3.0 CSV output"\n"Author:","Dag",,,"URL:","github"\n"system","total usage",,\n"time","usr","sys"\n',
+        "a log of dool",
+        "sadf -d",
+    ),
     "Grid Engine": ("job-ID  prior   name   user   state\n-----\n  3012 0.555 a  ann  r\n", "Grid Engine", "qacct -j"),
     "bjobs": ("JOBID   USER    STAT  QUEUE\n9000    u1      RUN   normal\n", "bjobs", "bjobs -u all -a -json"),
     "condor_q": (

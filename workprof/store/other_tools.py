@@ -49,7 +49,7 @@ def _tool(known: str, name: str, lacking: str, instead: str) -> Tool:
 
 
 FOR_PEOPLE, OPEN, NOT_READ = "it is a text for people", "use of ended jobs is not in it", "that format is not read"
-NO_RUNS = "it has sizes, no runs"
+NO_RUNS, OF_A_GPU = "it has sizes, no runs", "it is of a GPU, and names no run"
 GRID = "a trace in the Grid Workloads Format"
 
 TOOLS = (
@@ -98,6 +98,11 @@ TOOLS = (
     _tool(r'"Event":\s*"SparkListener', "an event log of Spark", NOT_READ, TABLE),
     _tool(r"^Seq\tHost\tStarttime\tJobRuntime\t", "a job log of GNU parallel", "it has no memory", USAGE),
     _tool(r"^\s*Command being timed: ", "output of time -v", FOR_PEOPLE, USAGE),
+    _tool(r'"assigned_(?:network_address|resources)":', "output of oarstat -J", "it has no memory", TABLE),
+    _tool(r'"allocationPolicy":(?s:.*)"taskGroups":', "a list of jobs of Google Batch", "use is not in it", TABLE),
+    _tool(r'"func_or_class_name":', "a list of tasks of Ray", "it has no memory", TABLE),
+    _tool(r"^(?:[a-z_.]+, )*(?:utilization\.gpu|memory\.used) \[", "a log of nvidia-smi", OF_A_GPU, SADF),
+    _tool(r'^"(?:[Dd]ool|[Dd]stat|pcp-dstat) \S+ CSV output"', "a log of dool", NOT_READ, SADF),
     _tool(r"^#.*\b(?:GWF|GWA|Grid Workloads? (?:Format|Archive))\b", GRID, NOT_READ, GWF),
     _tool(r"^#?\s*JobID\s+SubmitTime\s+WaitTime\s+RunTime\s+NProcs?\b", GRID, NOT_READ, GWF),
 )
