@@ -4,6 +4,7 @@ import csv
 import io
 import mmap
 import re
+import shlex
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ SPELLED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", 
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 MAX_CONTROL_SHARE = 0.02
+NO_TABLE = "not a table; give CSV, Excel (.xlsx), Parquet, Arrow or JSON"
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[,;|\t]*\r?\n', re.IGNORECASE)
 """Excel's own first line: which character separates the cells."""
 
@@ -68,16 +70,21 @@ def decoded_head(head: bytes, origin: str) -> str:
                 f"{origin} looks like UTF-16 without a byte order mark; "
                 "set its encoding to utf-16-le or utf-16-be (--encoding in a shell)"
             )
-        raise TraceError(f"{origin} is a binary file, not a table; give CSV, Excel (.xlsx), Parquet, Arrow or JSON")
+        lost = body.count(b"\x00")
+        if lost <= MAX_CONTROL_SHARE * len(body) and _control_share(body.replace(b"\x00", b"")) <= MAX_CONTROL_SHARE:
+            clean = f"tr -d '\\000' < {shlex.quote(origin)} > clean.txt"
+            raise TraceError(
+                f"{origin} is text with bytes that are 0 ({lost:,} of the first {len(body):,}), as a crash leaves; "
+                f"remove them (`{clean}`) and load that; lines next to them may be incomplete"
+            )
+        raise TraceError(f"{origin} is a binary file, {NO_TABLE}")
     try:
         return body.decode()
     except UnicodeDecodeError as error:
         if error.start >= len(body) - 3 and len(head) >= HEAD_BYTES:
             return body[: error.start].decode()
         if _control_share(body) > MAX_CONTROL_SHARE:
-            raise TraceError(
-                f"{origin} is a binary file, not a table; give CSV, Excel (.xlsx), Parquet, Arrow or JSON"
-            ) from None
+            raise TraceError(f"{origin} is a binary file, {NO_TABLE}") from None
         raise TraceError(
             f"{origin} is not UTF-8 (byte {body[error.start]:#x} at position {error.start}); "
             f"if it is Latin-1, set its encoding to latin-1 (--encoding in a shell)"
