@@ -77,7 +77,9 @@ def actions(result: Verdict, dataset: Dataset) -> None:
     price = _price() if any(row.saved > 0 for row in result.memory.rows) else 0.0
     with place:
         for at, deed in enumerate(deeds(result, SHOWN_ACTIONS, price, CURRENCY)):
-            words = f"{label_text(deed.what, 120)} **{label_text(deed.saves, 60)}**"
+            words = label_text(deed.what, 120)
+            if deed.saves:
+                words += f" **{label_text(deed.saves, 60)}**" if deed.row.saved > 0 else f" ({deed.saves})"
             found = {**plan, "memory_verdict_find": key_words(deed.row)[:MOST_WORDS]}
             cross_link.follow(Link(words, "memory", dataset.hash, found, f"counter_{at + 1}"), f"home_do_{at}")
     if st.button("Open the memory plan", type="primary", icon=":material/checklist:", key="home_verdict_link"):

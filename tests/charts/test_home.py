@@ -143,6 +143,22 @@ def test_what_to_do_is_a_row_with_its_saving_and_its_price():
 
 
 @pytest.mark.parametrize(
+    ("changed", "saves"),
+    [
+        ({"saved": 0.0, "n_judged": 0}, "no later run yet"),
+        ({"saved": 0.0, "n_judged": 3}, "not yet lowered for its later runs"),
+        ({"saved": 0.0, "n_judged": 0, "action": "raise"}, ""),
+    ],
+)
+def test_what_saves_nothing_says_why(changed, saves):
+    record = verdict()
+    rows = tuple(dataclasses.replace(row, **changed) if row.action != "keep" else row for row in record.memory.rows)
+    memory = dataclasses.replace(record.memory, rows=rows)
+    record = dataclasses.replace(record, resources=(memory, *record.resources[1:]))
+    assert deeds(record, 1)[0].saves == saves
+
+
+@pytest.mark.parametrize(
     ("missing", "labels"),
     [
         ("node", ["Nodes"]),

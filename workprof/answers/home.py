@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from workprof.answers.verdict import SAVED, amount_words, kills_words, named
+from workprof.answers.verdict import SAVED, amount_words, kills_words, named, not_judged
 from workprof.core.answer import Figure
 from workprof.core.table import Column
 from workprof.core.units import DAY_S, compact, dated, day_of, format_duration, format_share, gb_h, grouped
 from workprof.core.words import counted
 from workprof.memory.over_time import OverTime
 from workprof.memory.verdict import Verdict
-from workprof.memory.verdict_rows import KEEP, VerdictRow
+from workprof.memory.verdict_rows import KEEP, LOWER, VerdictRow
 
 REQUESTED = Column("requested_gb_h", "total_requested", "Requested", unit="GB·h", help="Requests times run time.")
 UNUSED = Column(
@@ -79,7 +79,7 @@ class Deed:
 
     row: VerdictRow
     what: str  # 'Lower ann, train: 64 -> 20.1 GB'
-    saves: str  # '-70 GB·h, 3.5 USD'; '' = nothing
+    saves: str  # '-70 GB·h, 3.5 USD', or why a lower request saves nothing: 'no later run yet'; '' = nothing
 
 
 def deeds(verdict: Verdict, most: int, price_gb_h: float = 0.0, currency: str = "") -> tuple[Deed, ...]:
@@ -92,7 +92,8 @@ def _deed(row: VerdictRow, price_gb_h: float, currency: str) -> Deed:
     accepted = " (accepted)" if row.accepted else ""
     now, size = grouped(row.request), amount_words(row.size, "GB")
     money = f", {grouped(row.saved * price_gb_h)} {currency}" if price_gb_h > 0 else ""
-    saves = f"−{gb_h(row.saved)}{money}" if row.saved > 0 else ""
+    none = not_judged(row) if row.action == LOWER else ""
+    saves = f"−{gb_h(row.saved)}{money}" if row.saved > 0 else none
     return Deed(row, f"{row.action.capitalize()} {named(row)}: {now} → {size}{accepted}", saves)
 
 

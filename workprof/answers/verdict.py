@@ -84,7 +84,7 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
     full = f"largest of {runs} used {used}" if enforced else f"requests are not enforced, runs used up to {used}"
     killed = f"{row.n_killed:,} of {runs} {'timed out' if resource == TIME else 'were killed for memory'}"
     return {
-        ROOM: f"largest of {runs} used {used}{_not_judged(row)}",
+        ROOM: "; ".join(part for part in (f"largest of {runs} used {used}", not_judged(row)) if part),
         FEW: f"kept: {runs} so far",
         FULL: f"kept: {full}",
         VARIES: f"kept: use varies {number(row.largest / row.smallest) if row.smallest > 0 else 'many'}-fold",
@@ -96,11 +96,11 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
     }[row.reason]
 
 
-def _not_judged(row: VerdictRow) -> str:
-    """Why a row that is lowered saves nothing by the later runs."""
+def not_judged(row: VerdictRow) -> str:
+    """Why a row that is lowered saves nothing by the later runs; '' where it saves."""
     if not row.n_judged:
-        return "; no later run yet"
-    return "" if row.saved else "; not yet lowered for its later runs"
+        return "no later run yet"
+    return "" if row.saved else "not yet lowered for its later runs"
 
 
 MEMORY_ROWS: tuple[Column, ...] = (
