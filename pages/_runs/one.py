@@ -106,10 +106,7 @@ def _again(again: RunAgain) -> None:
             st.code(code, language=language, wrap_lines=True)
         else:
             st.caption(markdown_text(f"Not possible: {why_not}.", 300))
-    st.caption(
-        "Both read the saved result from this home folder (WORKPROF_HOME), or compute it in another one. Only one "
-        "process can open a home folder: stop the dashboard first, or use another folder with the same data."
-    )
+    st.caption("Both read the saved result from this home folder (WORKPROF_HOME), or compute it in another one.")
 
 
 def _task_label(visit: Visit, run: StoredRun, settings: object) -> str:
