@@ -145,8 +145,8 @@ def test_what_to_do_is_a_row_with_its_saving_and_its_price():
 @pytest.mark.parametrize(
     ("changed", "saves"),
     [
-        ({"saved": 0.0, "n_judged": 0}, "no later run yet"),
-        ({"saved": 0.0, "n_judged": 3}, "not yet lowered for its later runs"),
+        ({"saved": 0.0, "n_judged": 0, "unused": 2_534.0}, "2.53 k GB·h unused, no later run yet"),
+        ({"saved": 0.0, "n_judged": 3, "unused": 9.0}, "9 GB·h unused, not yet lowered for its later runs"),
         ({"saved": 0.0, "n_judged": 0, "action": "raise"}, ""),
     ],
 )
