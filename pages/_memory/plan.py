@@ -19,6 +19,7 @@ from workprof.answers.verdict import (
     notes,
     sentence,
     table_name,
+    untested_words,
     verdict_tables,
     what_if_sentence,
 )
@@ -85,6 +86,8 @@ def plan(context: PageContext) -> None:
             figures.show(requested_chart(assessment(context)), key="memory_requested")
             return
         figures.headline(markdown_text(sentence(result), 500))
+        if untested := untested_words(result):
+            st.caption(untested)
     curve = curve_chart(result)
     with left if curve is not None else top:
         figures.headline_row(verdict_headlines(result))

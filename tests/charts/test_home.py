@@ -9,7 +9,7 @@ from tests.charts.records_for_memory import jobs, verdict
 from tests.memory.test_over_time import trace
 from workprof.answers.home import as_of_words, deeds
 from workprof.answers.over_time import judged_sentence, memory_sentence
-from workprof.answers.verdict import why
+from workprof.answers.verdict import notes, untested_words, why
 from workprof.charts.home import (
     benchmark_headlines,
     home_headlines,
@@ -22,7 +22,7 @@ from workprof.core.units import compact, format_share
 from workprof.memory.over_time import OverTimeSettings, over_time_of
 from workprof.memory.resources import MEMORY
 from workprof.memory.verdict import VerdictSettings, verdict_of
-from workprof.memory.verdict_rows import FULL
+from workprof.memory.verdict_rows import FULL, LOWER
 from workprof.store.reports import Column, ColumnProfile, Counts, Dataset
 
 DATASET = Dataset("demo", "ab" * 16, "jobs", "pai-sample", 1000, 900, "2026-01-02T03:04:05+00:00", "corrected", "x.csv")
@@ -140,6 +140,21 @@ def test_what_to_do_is_a_row_with_its_saving_and_its_price():
     assert priced.saves.startswith(f"{plain.saves}, ")
     assert priced.saves.endswith(" USD")
     assert float(priced.saves.split()[-2].replace(",", "")) == pytest.approx(first.saved / 2, rel=0.005)
+
+
+def test_what_no_later_run_tests_is_told_with_its_share_of_the_unused():
+    record = verdict()
+    assert untested_words(record) == ""
+    rows = tuple(dataclasses.replace(row, n_judged=0) if row.action == LOWER else row for row in record.memory.rows)
+    lowered = [row.unused for row in rows if row.action == LOWER]
+    share = sum(lowered) / record.memory.trace.unused
+    untested = dataclasses.replace(
+        record, resources=(dataclasses.replace(record.memory, rows=rows), *record.resources[1:])
+    )
+    words = untested_words(untested)
+    assert words.startswith(f"Not in the saving: {len(lowered)} lowered row")
+    assert words.endswith(f"with {format_share(share)} of the unused memory.")
+    assert words in notes(untested)
 
 
 @pytest.mark.parametrize(

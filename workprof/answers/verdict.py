@@ -233,6 +233,21 @@ def figures(verdict: Verdict) -> tuple[Figure, ...]:
     )
 
 
+LEAST_UNTESTED = 0.01
+"""Share of the unused memory from which rows without a later run are told."""
+
+
+def untested_words(verdict: Verdict) -> str:
+    """Which lower sizes no later run tests; '' where they hold hardly any of what is unused."""
+    memory = verdict.memory
+    rows = [row for row in memory.rows if row.action == LOWER and not row.n_judged]
+    share = sum(row.unused for row in rows) / memory.trace.unused if memory.trace.unused > 0 else 0.0
+    if share < LEAST_UNTESTED:
+        return ""
+    without = counted(len(rows), "lowered row")
+    return f"Not in the saving: {without} without a later run, with {format_share(share)} of the unused memory."
+
+
 def notes(verdict: Verdict) -> tuple[str, ...]:
     """What limits the verdict."""
     memory = verdict.memory
@@ -245,9 +260,10 @@ def notes(verdict: Verdict) -> tuple[str, ...]:
     if today.above:
         result.append(f"{today.above:,} later runs used more than they requested and were not killed.")
     if memory.left_out:
-        told = listed([f"{n:,} with {reason}" for reason, n in memory.left_out.items()])
-        result.append(f"Left out: {told}.")
-    return (*result, *filter(None, (left_out_words(verdict), missing_words(verdict))), *verdict.notes)
+        reasons = listed([f"{n:,} with {reason}" for reason, n in memory.left_out.items()])
+        result.append(f"Left out: {reasons}.")
+    told = (untested_words(verdict), left_out_words(verdict), missing_words(verdict))
+    return (*result, *filter(None, told), *verdict.notes)
 
 
 def _origin_document(memory: ResourceVerdict) -> list[dict[str, Any]]:
