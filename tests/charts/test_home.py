@@ -145,7 +145,7 @@ def test_what_to_do_is_a_row_with_its_saving_and_its_price():
 def test_what_no_later_run_tests_is_told_with_its_share_of_the_unused():
     record = verdict()
     assert untested_words(record) == ""
-    rows = tuple(dataclasses.replace(row, n_judged=0) if row.action == LOWER else row for row in record.memory.rows)
+    rows = tuple(dataclasses.replace(row, saved=0.0) if row.action == LOWER else row for row in record.memory.rows)
     lowered = [row.unused for row in rows if row.action == LOWER]
     share = sum(lowered) / record.memory.trace.unused
     untested = dataclasses.replace(

@@ -234,18 +234,18 @@ def figures(verdict: Verdict) -> tuple[Figure, ...]:
 
 
 LEAST_UNTESTED = 0.01
-"""Share of the unused memory from which rows without a later run are told."""
+"""Share of the unused memory from which rows that saved nothing yet are told."""
 
 
 def untested_words(verdict: Verdict) -> str:
-    """Which lower sizes no later run tests; '' where they hold hardly any of what is unused."""
+    """Which lower sizes no later run had; '' where they hold hardly any of what is unused."""
     memory = verdict.memory
-    rows = [row for row in memory.rows if row.action == LOWER and not row.n_judged]
+    rows = [row for row in memory.rows if row.action == LOWER and not row.saved]
     share = sum(row.unused for row in rows) / memory.trace.unused if memory.trace.unused > 0 else 0.0
     if share < LEAST_UNTESTED:
         return ""
-    without = counted(len(rows), "lowered row")
-    return f"Not in the saving: {without} without a later run, with {format_share(share)} of the unused memory."
+    lowered = counted(len(rows), "lowered row")
+    return f"Not in the saving: {lowered} that no later run tested, with {format_share(share)} of the unused memory."
 
 
 def notes(verdict: Verdict) -> tuple[str, ...]:
