@@ -11,7 +11,7 @@ from pages._login.login import visitor
 from pages._memory.scope import PageContext
 from pages._parts import tables
 from workprof.answers.decisions import STATE, missing_words
-from workprof.answers.tasks import task_labels
+from workprof.answers.tasks import names_of
 from workprof.core.answer import Table
 from workprof.core.errors import WorkprofError
 from workprof.core.table import Column
@@ -42,7 +42,7 @@ class Before:
 def choose(context: PageContext, settings: VerdictSettings, one: ResourceVerdict, table: Table, key: str) -> None:
     """Show rows of a resource, and what can be decided about those that are selected."""
     turn = st.session_state.get(TURN, 0)
-    tasks = {task: label for label, task in task_labels([row.key.get(TASK, "") for row in one.rows]).items()}
+    tasks = names_of(row.key.get(TASK, "") for row in one.rows)
     always = tuple(_on_page(column, tasks) for column in table.columns)
     shown = Table(table.name, table.title, always, table.rows[: tables.MOST_ROWS])
     picked = tables.answer(

@@ -65,6 +65,7 @@ def test_shown_names_lead_back_to_their_tasks():
     assert labels["INDEX"] == "A:C:INDEX"
     assert labels["plain"] == "plain"
     assert task_labels(["X", "A:X"]) == {"X": "X", "A:X": "A:X"}
+    assert task_labels(["A:X", "A:X"]) == {"X": "A:X"}
 
 
 def test_rows_of_a_figure_have_names_of_their_own():

@@ -10,7 +10,7 @@ from tests.charts.records_for_tests import HOSTILE, NOTES, fit
 from tests.memory.test_over_time import trace
 from workprof.answers.forecasts import Naming
 from workprof.answers.over_time import memory_sentence, row_names
-from workprof.answers.verdict import action_words, kills_words, sentence
+from workprof.answers.verdict import action_words, kills_words, sentence, task_names
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.tour import (
     OWN,
@@ -116,7 +116,8 @@ def test_the_tour_ends_on_a_decision_and_what_it_cannot_promise():
         f"Decision: save {format_share(judged.saved_share)} of requested memory, with {kills_words(judged.kills)} "
         f"in {judged.n_runs:,} later runs."
     )
-    assert stop.means.startswith(f"Begin with {action_words(found.memory.rows[0])}. ")
+    rows = found.memory.rows
+    assert stop.means.startswith(f"Begin with {action_words(rows[0], task_names(rows))}. ")
     assert stop.limits[: len(RISKS)] == RISKS
     wrong = format_share(1 - tested.splits["by_group"].accuracy)
     assert any(words.startswith(f"{wrong} of new jobs get a wrong profile or none") for words in stop.limits)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.memory.slurm_dump import MAPPING, dump
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.answers.ledger import advice_words, finding_json, finding_sentence, ledger_json
+from workprof.answers.ledger import advice_words, finding_json, finding_sentence, ledger_answer, ledger_json, tasks_in
 from workprof.answers.ledger_exports import EXPORTS, mails
 from workprof.core.causes import CAUSES, cause_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
@@ -191,7 +191,7 @@ def test_the_filter_of_a_finding_lists_the_runs_that_it_counts(bench, by):
         *("out_of_memory", "timed_out", "failed"),
     }
     for one in ledger.findings:
-        told = finding_json(one, ledger)
+        told = finding_json(one, ledger, tasks_in(ledger))
         chosen = {name: value for name, value in told["filter"].items() if name != "by"}
         assert told["filter"]["by"] == by
         runs = bench.ledger_runs("slurm", LedgerRunsSettings(ledger.settings, most=100_000, **chosen))
@@ -306,14 +306,26 @@ def test_a_row_that_keeps_is_a_finding_that_keeps_with_the_reason():
     assert advice_words(found) == "Keep 8 GB (kept: largest of 80 runs used 7.9 of 8 GB)"
 
 
+def test_tasks_that_end_alike_are_told_apart():
+    paths = ["RNASEQ:STAR:SORT", "RNASEQ:SALMON:SORT", "RNASEQ:FASTQC"]
+    tables = [jobs(60, requested_memory_bytes=64e9, peak_memory_bytes=8e9, task_name=path) for path in paths]
+    ledger = ledger_of({"jobs": pd.concat(tables, ignore_index=True)}, LedgerSettings())
+    (findings_table,) = (one for one in ledger_answer(ledger).tables if one.name == "findings")
+    whose = findings_table.frame()["whose"]
+    assert sorted(set(whose)) == ["ann, FASTQC", "ann, SALMON:SORT", "ann, STAR:SORT"]
+    told = {one["sentence"].split(": too")[0] for one in ledger_json(ledger)["findings"]}
+    assert told == set(whose)
+
+
 def test_a_row_that_the_plan_lowers_is_a_finding_whatever_share_is_used():
     path = "NFCORE_METHYLSEQ:METHYLSEQ:ALIGN"
     table = jobs(120, requested_memory_bytes=64e9, peak_memory_bytes=np.tile([34e9, 35e9, 36e9], 40), task_name=path)
     assert Thresholds().memory_share < 34 / 64
-    found = findings(table)["memory"]
+    found, whole = findings(table)["memory"], ledger_of({"jobs": table}, LedgerSettings())
     assert (found.n_runs, found.row.action) == (120, "lower")
-    assert found.amount == pytest.approx(ledger_of({"jobs": table}, LedgerSettings()).totals.amounts[0].wasted)
-    assert finding_sentence(found).startswith("ann, ALIGN: too much memory requested in 120 of 120 runs")
+    assert found.amount == pytest.approx(whole.totals.amounts[0].wasted)
+    told = finding_sentence(found, tasks_in(whole))
+    assert told.startswith("ann, ALIGN: too much memory requested in 120 of 120 runs")
     assert "memory" not in findings(table.assign(peak_memory_bytes=np.tile([34e9, 35e9, 64e9], 40)))
 
 

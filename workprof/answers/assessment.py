@@ -7,7 +7,7 @@ import numpy as np
 
 from workprof.answers.bins import OVER_REQUEST
 from workprof.answers.runs import never_used, runs_notes
-from workprof.answers.tasks import shown, task_labels
+from workprof.answers.tasks import names_of, shown
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.stats import FEWEST_RUNS
 from workprof.core.table import Column
@@ -117,7 +117,7 @@ def _first_names(tasks: Sequence[str]) -> str:
 
 def assessment_answer(result: Assessment) -> Answer:
     """What the tasks request and use, those that waste most first."""
-    names = {task: label for label, task in task_labels([one.task for one in result.tasks]).items()}
+    names = names_of(one.task for one in result.tasks)
     columns = (replace(TASKS[0], value=lambda one: names[one.task]), *TASKS[1:])
     counts = ("n_finished", "n_runs", "n_requesting", "n_judged", "n_lower_bound")
     amounts = ("requested_gb_h", "judged_gb_h", "used_gb_h", "wasted_gb_h")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workprof.answers.runs import excluded_words
-from workprof.answers.tasks import shown
+from workprof.answers.tasks import names_of, shown
 from workprof.core.answer import Answer, Figure, Table, documents_of
 from workprof.core.stats import FEWEST_RUNS
 from workprof.core.table import Column
@@ -100,7 +100,7 @@ PERFECT, PERFECT_HEADROOM = "perfect request", "perfect request + headroom"
 
 
 WHICH = (
-    Column("task", lambda one: shown(one.task), "Task", pinned=True),
+    Column("task", "", "Task", pinned=True),
     Column("size_name", "", "Bin"),
     Column("bin_gb", lambda one: one.size_bytes / GB, "Limit of its bin", unit="GB"),
     Column("requested_gb", lambda one: one.requested_bytes / GB, "Request", unit="GB", help="Of most runs."),
@@ -116,7 +116,11 @@ WHICH_BIN = (
 
 def which_bin_table(listing: SizeList) -> Table:
     """The bin that the next run of every task gets, the task of most runs first."""
-    return Table("which_bin", "Which bin a run gets", WHICH, sorted(listing.sizes, key=lambda one: (-one.n, one.task)))
+    names = names_of(one.task for one in listing.sizes)
+    columns = (replace(WHICH[0], value=lambda one: names[one.task]), *WHICH[1:])
+    return Table(
+        "which_bin", "Which bin a run gets", columns, sorted(listing.sizes, key=lambda one: (-one.n, one.task))
+    )
 
 
 @dataclass(frozen=True)
@@ -245,7 +249,7 @@ MOST_TASKS, LONGEST_TASK = 3, 40
 
 def _tasks(result: ProfileBins) -> str:
     """'2 tasks (ps 60.0 %, worker 40.0 %)', the most frequent first."""
-    names = [shortened(shown(one.task), LONGEST_TASK) for one in result.tasks]
+    names = [shortened(name, LONGEST_TASK) for name in names_of(one.task for one in result.tasks).values()]
     if len(names) == 1:
         return f"one task ({names[0]})"
     shares = [format_share(one.n_runs / result.bins.effect.n_runs) for one in result.tasks]

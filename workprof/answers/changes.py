@@ -7,7 +7,7 @@ from typing import Any
 
 from workprof.answers.comparison import rows_table, sides_table
 from workprof.answers.help.terms import heading
-from workprof.answers.tasks import shown
+from workprof.answers.tasks import names_of, shown
 from workprof.answers.verdict import KEY_WORDS
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.scope import period_words
@@ -17,7 +17,7 @@ from workprof.core.words import counted, listed
 from workprof.memory.changes import Changes, DegradedNode, Worse, failed
 from workprof.memory.comparison import APPEARED, VANISHED
 from workprof.memory.decisions import parts_of
-from workprof.memory.ledger_settings import MEMORY
+from workprof.memory.ledger_settings import MEMORY, TASK as BY_TASK
 from workprof.memory.realised import Realised, RealisedSaving
 
 TASK = "task_name"
@@ -123,7 +123,9 @@ def taken_up_words(found: RealisedSaving) -> str:
 
 def parts_words(result: Changes, state: str) -> str:
     """The rows that appeared or vanished, by name: 'profile a and 2 more'; '' = none."""
-    names = [shown(one.name) for one in result.compared.parts if one.state == state]
+    parts = result.compared.parts
+    known = names_of(one.name for one in parts) if result.compared.by == BY_TASK else {}
+    names = [known.get(one.name, one.name) for one in parts if one.state == state]
     return listed([*names[:2], *([f"{len(names) - 2:,} more"] if len(names) > 2 else [])]) if names else ""
 
 

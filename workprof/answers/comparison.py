@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workprof.answers.ledger import WORDS
-from workprof.answers.tasks import shown
+from workprof.answers.tasks import names_of
 from workprof.core.answer import Answer, Table
 from workprof.core.causes import FAILED, OUT_OF_MEMORY, TIMED_OUT
 from workprof.core.scope import parsed, titled
@@ -14,7 +14,7 @@ from workprof.core.table import MEASURES, Column
 from workprof.core.units import compact, format_share, gb_h
 from workprof.core.words import counted, listed
 from workprof.memory.comparison import APPEARED, GREW, SHRANK, VANISHED, Comparison, Side
-from workprof.memory.ledger_settings import MEMORY, RESOURCES
+from workprof.memory.ledger_settings import MEMORY, RESOURCES, TASK
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,9 @@ def _part_columns(found: Comparison) -> tuple[Column, ...]:
     def at(field: str, place: int) -> Callable[[Any], Any]:
         return lambda part: getattr(part, field)[place]
 
+    names = names_of(part.name for part in found.parts) if found.by == TASK else {}
     return (
-        Column("name", said=lambda part: shown(part.name), heading=found.by.capitalize(), pinned=True),
+        Column("name", said=lambda part: names.get(part.name, part.name), heading=found.by.capitalize(), pinned=True),
         Column("state", heading="What became of it"),
         Column("runs_before", at("runs", 0), "Runs before", unit="count"),
         Column("runs_after", at("runs", 1), "Runs after", unit="count"),

@@ -14,7 +14,7 @@ from workprof.answers.changes import (
     worse_words,
 )
 from workprof.answers.node_history import moved_words
-from workprof.answers.verdict import action_words, sentence
+from workprof.answers.verdict import action_words, sentence, task_names
 from workprof.core.alerts import Checked
 from workprof.core.answer import Answer, Table
 from workprof.core.table import Column
@@ -83,9 +83,9 @@ def team_letter(
     lines += [f"Alert {alert_words(one)}." for one in alerts if one.fired or one.problem]
     if verdict is not None:
         rows = [row for row in verdict.memory.rows if row.action != KEEP][:MOST_ROWS]
-        lines += (
-            ["Do these things:", *(f"{at}. {action_words(row)}." for at, row in enumerate(rows, 1))] if rows else []
-        )
+        tasks = task_names(verdict.memory.rows)
+        deeds = [f"{at}. {action_words(row, tasks)}." for at, row in enumerate(rows, 1)]
+        lines += ["Do these things:", *deeds] if rows else []
     return _letter("", f"What changed in {dataset[0]}", lines, (dataset[1],))
 
 
@@ -102,12 +102,12 @@ def user_letters(
     `told` is (who, what) -> when; `again` is now, and s until somebody is told of a row again.
     """
     now_s, again_s = again
-    memory = verdict.memory
+    memory, tasks = verdict.memory, task_names(verdict.memory.rows)
     own: dict[str, list[tuple[str, str]]] = {}
     for row in memory.rows:
         owner = next((row.key[column] for column in OWNERS if row.key.get(column)), "")
         if owner and row.action != KEEP:
-            own.setdefault(owner, []).append((row_key(row, memory), action_words(row)))
+            own.setdefault(owner, []).append((row_key(row, memory), action_words(row, tasks)))
     worse: dict[str, list[str]] = {}
     for one in changes.worse if changes is not None else ():
         owner = next((one.key[column] for column in OWNERS if one.key.get(column)), "")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from workprof.answers.verdict import SAVED, amount_words, kills_words, named, not_judged
+from workprof.answers.verdict import SAVED, amount_words, kills_words, named, not_judged, task_names
 from workprof.core.answer import Figure
 from workprof.core.table import Column
 from workprof.core.units import DAY_S, compact, dated, day_of, format_duration, format_share, gb_h, grouped
@@ -85,16 +85,17 @@ class Deed:
 def deeds(verdict: Verdict, most: int, price_gb_h: float = 0.0, currency: str = "") -> tuple[Deed, ...]:
     """The first changes of the verdict; money where a GB·h has a price."""
     changes = [row for row in verdict.memory.rows if row.action != KEEP][:most]
-    return tuple(_deed(row, price_gb_h, currency) for row in changes)
+    tasks = task_names(verdict.memory.rows)
+    return tuple(_deed(row, named(row, tasks), price_gb_h, currency) for row in changes)
 
 
-def _deed(row: VerdictRow, price_gb_h: float, currency: str) -> Deed:
+def _deed(row: VerdictRow, name: str, price_gb_h: float, currency: str) -> Deed:
     accepted = " (accepted)" if row.accepted else ""
     now, size = grouped(row.request), amount_words(row.size, "GB")
     money = f", {grouped(row.saved * price_gb_h)} {currency}" if price_gb_h > 0 else ""
     none = f"{gb_h(row.unused)} unused, {not_judged(row)}" if row.action == LOWER else ""
     saves = f"−{gb_h(row.saved)}{money}" if row.saved > 0 else none
-    return Deed(row, f"{row.action.capitalize()} {named(row)}: {now} → {size}{accepted}", saves)
+    return Deed(row, f"{row.action.capitalize()} {name}: {now} → {size}{accepted}", saves)
 
 
 def waste_words(name: str, unused_gb_h: float) -> str:

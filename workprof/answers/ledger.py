@@ -1,12 +1,13 @@
 """The ledger: what is wasted of every resource and by whom, the findings, the runs behind a number."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from workprof.answers.help.terms import heading
 from workprof.answers.runs import never_used
-from workprof.answers.tasks import shown
+from workprof.answers.tasks import TASK_COLUMN, names_of
 from workprof.answers.verdict import amount_words, named, row_document, row_words, why
 from workprof.core.answer import MOST_FIGURES, Answer, Figure, Table
 from workprof.core.causes import OUT_OF_MEMORY
@@ -34,11 +35,18 @@ from workprof.memory.verdict_rows import KEEP, VerdictRow
 from workprof.memory.verdict_sizes import SizedRows
 
 
-def whose(finding: Finding) -> str:
-    """Whose runs a finding is about, a task by the last part of its path: its key, else row of the ledger and task."""
+def tasks_in(ledger: Ledger) -> dict[str, str]:
+    """Task -> how the ledger's rows and findings name it beside each other."""
+    by_task = (row.name for row in ledger.rows) if ledger.settings.by == TASK else ()
+    keys = (one.row.key for one in ledger.findings if one.row is not None)
+    return names_of((*by_task, *(one.task for one in ledger.findings), *(key.get(TASK_COLUMN, "") for key in keys)))
+
+
+def whose(finding: Finding, tasks: Mapping[str, str]) -> str:
+    """Whose runs a finding is about: its key, else row of the ledger and task, named by `tasks_in` the ledger."""
     if finding.row is not None and finding.row.key:
-        return visible(named(finding.row))
-    task = shown(finding.task)
+        return visible(named(finding.row, tasks))
+    task = tasks[finding.task]
     key = finding.key.replace(finding.task, task) if task else finding.key
     return visible(key or ", ".join(one for one in (finding.who, task) if one))
 
@@ -83,9 +91,9 @@ SAVED_UNITS = {sized: HOURS_OF[name] for sized, name in PRICED.items()}
 SHORT = {MEMORY: "killed", CPU: "slower", GPU: "slower", TIME: "ended too early"}
 
 
-def finding_sentence(finding: Finding) -> str:
-    """Return a finding in two or three sentences."""
-    parts = (f"{whose(finding)}: {evidence_words(finding)}", advice_words(finding), saved_words(finding))
+def finding_sentence(finding: Finding, tasks: Mapping[str, str]) -> str:
+    """Return a finding in two or three sentences; `tasks`: see `whose`."""
+    parts = (f"{whose(finding, tasks)}: {evidence_words(finding)}", advice_words(finding), saved_words(finding))
     return " ".join(f"{part}." for part in parts if part)
 
 
@@ -121,8 +129,11 @@ def row_json(row: LedgerRow, ledger: Ledger) -> dict[str, Any]:
     return document
 
 
-def finding_json(finding: Finding, ledger: Ledger) -> dict[str, Any]:
-    """Return a finding as JSON; `filter` has the options of `workprof memory ledger-runs` that list its runs."""
+def finding_json(finding: Finding, ledger: Ledger, tasks: Mapping[str, str]) -> dict[str, Any]:
+    """Return a finding as JSON, with `tasks_in` the ledger.
+
+    `filter` has the options of `workprof memory ledger-runs` that list its runs.
+    """
     by, row = ledger.settings.by, finding.row
     return {
         "rule": finding.rule,
@@ -146,7 +157,7 @@ def finding_json(finding: Finding, ledger: Ledger) -> dict[str, Any]:
         "plan": None if row is None else row_document(row, SizedRows(finding.sized, finding.amount_unit, (), ())),
         "instead": None if row is None else _instead(row, finding),
         "saved": _saved(row, finding),
-        "sentence": finding_sentence(finding),
+        "sentence": finding_sentence(finding, tasks),
         "filter": {"by": by}
         | {name: text for name, text in (("row", finding.who), ("task", finding.task), ("key", finding.key)) if text}
         | {"rule": ",".join(finding.counts)}
@@ -199,12 +210,12 @@ def killed_of(row: LedgerRow) -> tuple[float, ...]:
 
 def ledger_json(ledger: Ledger) -> dict[str, Any]:
     """Return the JSON document of a ledger: `totals`, `rows`, `findings`, what could not be judged."""
-    by = ledger.settings.by
+    by, tasks = ledger.settings.by, tasks_in(ledger)
     return {
         "by": by,
         "totals": row_json(ledger.totals, ledger),
         "rows": [row_json(row, ledger) | {"filter": {"by": by, "row": row.name}} for row in ledger.rows],
-        "findings": [finding_json(one, ledger) for one in ledger.findings],
+        "findings": [finding_json(one, ledger, tasks) for one in ledger.findings],
         "not_judged": [{"rule": one.rule, "missing": list(one.missing), "why": one.why} for one in ledger.unjudged],
         "too_small": {"n": ledger.n_small, "share": ledger.small_share},
         "notes": list(ledger.notes),
@@ -236,7 +247,7 @@ def ledger_sentence(ledger: Ledger) -> str:
         return sentence
     first = ledger.rows[0]
     share, name = max((_of_all(first, ledger, name), name) for name in held)
-    most = shortened(shown(first.name) if ledger.settings.by == TASK else first.name, LONGEST_NAME)
+    most = shortened(tasks_in(ledger).get(first.name, first.name), LONGEST_NAME)
     return f"{sentence} {most} wastes most, {format_share(share, 0)} of all wasted {WORDS[name]}."
 
 
@@ -326,9 +337,12 @@ def finding_why(finding: Finding) -> str:
     return why(finding.row, finding.sized, finding.amount_unit) if finding.row else finding.lacking
 
 
+WHOSE = Column("whose", heading="Whose")
+"""With the names of a ledger's tasks."""
+
 FINDINGS = (
     Column("finding", lambda one: RULES[one.rule].title, "Finding", pinned=True, width="medium"),
-    Column("whose", lambda one: shortened(whose(one), 40), "Whose"),
+    WHOSE,
     Column("runs", "n_runs", "Runs", unit="runs"),
     Column("share_of_requested", "share", "Of all requested", unit="share"),
     Column("wasted", lambda one: f"{number(one.amount)} {one.unit}", "Wasted"),
@@ -373,7 +387,11 @@ LOST = (
 
 def ledger_answer(ledger: Ledger) -> Answer:
     """What is wasted of every resource and by whom, the findings, and what did not finish."""
-    columns = FINDINGS if ledger.settings.prices.given else tuple(one for one in FINDINGS if one.name != "money")
+    names = tasks_in(ledger)
+    own = replace(WHOSE, value=lambda one: shortened(whose(one, names), 40))
+    columns = tuple(own if one is WHOSE else one for one in FINDINGS)
+    if not ledger.settings.prices.given:
+        columns = tuple(one for one in columns if one.name != "money")
     tables = [Table("findings", "Findings, the costliest first", columns, ledger.findings), _rows(ledger)]
     if ledger.totals.lost:
         tables.append(Table("lost", "Runs that did not finish", LOST, ledger.totals.lost))
@@ -434,14 +452,15 @@ def findings_sentence(ledger: Ledger) -> str:
 
 def first_findings(ledger: Ledger, most: int) -> tuple[str, ...]:
     """The costliest findings in a sentence or two each."""
+    tasks = tasks_in(ledger)
     return tuple(
-        " ".join(f"{part}." for part in (f"{_short(one)}: {evidence_words(one)}", advice_words(one)) if part)
+        " ".join(f"{part}." for part in (f"{_short(one, tasks)}: {evidence_words(one)}", advice_words(one)) if part)
         for one in ledger.findings[:most]
     )
 
 
-def _short(one: Finding) -> str:
-    return ", ".join(shortened(name, LONGEST_NAME) for name in (one.who, one.task) if name)
+def _short(one: Finding, tasks: Mapping[str, str]) -> str:
+    return ", ".join(shortened(name, LONGEST_NAME) for name in (one.who, tasks[one.task]) if name)
 
 
 def unjudged_sentences(ledger: Ledger) -> tuple[str, ...]:

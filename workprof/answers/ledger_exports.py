@@ -6,7 +6,7 @@ Nothing is sent: the texts are for an operator to send. No name from a trace can
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workprof.answers.ledger import (
@@ -19,9 +19,9 @@ from workprof.answers.ledger import (
     row_json,
     saved_share,
     saved_words,
+    tasks_in,
     whose,
 )
-from workprof.answers.tasks import shown
 from workprof.core.errors import SettingsError
 from workprof.core.records import to_json
 from workprof.core.text import spreadsheet_text
@@ -102,6 +102,7 @@ FINDING_COLUMNS = (
 
 def findings_csv(ledger: Ledger, origin: Origin) -> str:
     """Return the findings as CSV, the costliest first."""
+    tasks = tasks_in(ledger)
     rows = [
         {
             "rule": one.rule,
@@ -128,7 +129,7 @@ def findings_csv(ledger: Ledger, origin: Origin) -> str:
             "kills_per_1000_high": one.row.kills_per_1000.high if one.row else None,
             "judged_on_runs": one.row.n_judged if one.row else None,
             "why": finding_why(one),
-            "sentence": finding_sentence(one),
+            "sentence": finding_sentence(one, tasks),
             "dataset": origin.dataset,
             "hash": origin.dataset_hash,
         }
@@ -151,10 +152,11 @@ def mails(ledger: Ledger, origin: Origin) -> dict[str, str]:
     for one in ledger.findings:
         if one.who:
             own.setdefault(one.who, []).append(one)
-    return {row.name: _mail(row, own[row.name], origin) for row in ledger.rows if row.name in own}
+    tasks = tasks_in(ledger)
+    return {row.name: _mail(row, own[row.name], tasks, origin) for row in ledger.rows if row.name in own}
 
 
-def _mail(row: LedgerRow, findings: list[Finding], origin: Origin) -> str:
+def _mail(row: LedgerRow, findings: list[Finding], tasks: Mapping[str, str], origin: Origin) -> str:
     shares = [
         f"{format_share(amount.utilisation)} of {number(amount.judged_requested)} {one.hours}"
         for one, amount in zip(RESOURCES, row.amounts, strict=True)
@@ -168,7 +170,7 @@ def _mail(row: LedgerRow, findings: list[Finding], origin: Origin) -> str:
         "",
     ]
     for place, one in enumerate(findings[:MOST_IN_A_MAIL], 1):
-        lines.append(f"{place}. {one_line(shown(one.task) or whose(one))}: {evidence_words(one)}.")
+        lines.append(f"{place}. {one_line(tasks[one.task] or whose(one, tasks))}: {evidence_words(one)}.")
         lines += [f"   {part}." for part in (advice_words(one), saved_words(one)) if part]
     if len(findings) > MOST_IN_A_MAIL:
         lines.append(f"... and {len(findings) - MOST_IN_A_MAIL} smaller ones.")

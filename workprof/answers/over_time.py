@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from workprof.answers.runs import never_used
-from workprof.answers.tasks import task_labels
+from workprof.answers.tasks import names_of
 from workprof.core.answer import Answer, Table
 from workprof.core.table import Column
 from workprof.core.units import DAY_S, compact, day_of, format_share
@@ -39,7 +39,7 @@ def row_names(result: OverTime, profiles: Sequence[str] = ()) -> dict[str, str]:
         known = {UNCLUSTERED: "Unclustered", NOT_SEEN: "Not clustered"}
         return {row: known.get(row) or name_of(row, profiles) for row in result.rows}
     if by == TASK:
-        return {task: name for name, task in task_labels(result.rows).items()}
+        return names_of(result.rows)
     return {row: row for row in result.rows}
 
 

@@ -1,18 +1,23 @@
 """Tasks: their names as people read them."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 TASK_COLUMN = "task_name"
 PATH_SIGN = ":"
 """Between the parts of a task's name in a Nextflow trace; the last part says what it does."""
 
 
-def task_labels(tasks: Sequence[str]) -> dict[str, str]:
+def task_labels(tasks: Iterable[str]) -> dict[str, str]:
     """Return shown name -> task: the last part of a path, more parts where two tasks end alike."""
-    result: dict[str, str] = {}
-    for task in tasks:
-        result[_shortest(task, tasks)] = task
-    return result
+    return {name: task for task, name in names_of(tasks).items()}
+
+
+def names_of(tasks: Iterable[str]) -> dict[str, str]:
+    """Return task -> shown name, see `task_labels`."""
+    every = dict.fromkeys(tasks)
+    alike = Counter(ending for task in every for ending in _endings(task))
+    return {task: next((one for one in _endings(task) if one and alike[one] == 1), task) for task in every}
 
 
 def shown(task: str) -> str:
@@ -25,10 +30,7 @@ def told(column: str, value: str) -> str:
     return shown(value) if column == TASK_COLUMN else value
 
 
-def _shortest(task: str, tasks: Sequence[str]) -> str:
+def _endings(task: str) -> Iterator[str]:
+    """Yield the last part of a path, the last two, and so on."""
     parts = task.split(PATH_SIGN)
-    for n_parts in range(1, len(parts)):
-        ending = PATH_SIGN.join(parts[-n_parts:])
-        if ending and sum(other == ending or other.endswith(PATH_SIGN + ending) for other in tasks) == 1:
-            return ending
-    return task
+    return (PATH_SIGN.join(parts[at:]) for at in range(len(parts) - 1, -1, -1))

@@ -1,6 +1,7 @@
 """What to request: the words, tables and document of a verdict, for every face."""
 
 import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workprof.answers.decisions import (
@@ -16,7 +17,7 @@ from workprof.answers.decisions import (
     why_decided,
     would_document,
 )
-from workprof.answers.tasks import shown
+from workprof.answers.tasks import names_of
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.records import to_json
 from workprof.core.table import Column
@@ -69,9 +70,14 @@ def key_words(row: VerdictRow | Broken) -> str:
     return ", ".join(row.key.values()) or OTHER_KEYS
 
 
-def named(row: VerdictRow) -> str:
-    """A row's key as a sentence has it: a task by the last part of its path."""
-    return ", ".join(shown(value) if name == TASK else value for name, value in row.key.items()) or OTHER_KEYS
+def task_names(rows: Iterable[VerdictRow]) -> dict[str, str]:
+    """Task -> how rows name it beside each other."""
+    return names_of(row.key[TASK] for row in rows if TASK in row.key)
+
+
+def named(row: VerdictRow, tasks: Mapping[str, str]) -> str:
+    """A row's key as a sentence has it; `tasks` are `task_names` of the rows that it stands among."""
+    return ", ".join(tasks[value] if name == TASK else value for name, value in row.key.items()) or OTHER_KEYS
 
 
 def why(row: VerdictRow, resource: str, unit: str) -> str:
@@ -187,11 +193,11 @@ def sentence(verdict: Verdict) -> str:
     ).strip()
 
 
-def action_words(row: VerdictRow) -> str:
-    """What somebody does about a row: who, what, now and next, and what it saves."""
+def action_words(row: VerdictRow, tasks: Mapping[str, str]) -> str:
+    """What somebody does about a row: who (see `named`), what, now and next, and what it saves."""
     saves = f", {gb_h(row.saved)} saved" if row.saved > 0 else ""
     accepted = ", accepted" if row.accepted else ""
-    return f"{named(row)}: {row_words(row, MEMORY, 'GB', saves + accepted)}"
+    return f"{named(row, tasks)}: {row_words(row, MEMORY, 'GB', saves + accepted)}"
 
 
 def row_words(row: VerdictRow, resource: str, unit: str, more: str = "") -> str:

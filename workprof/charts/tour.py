@@ -7,7 +7,7 @@ from workprof.answers.classifier import strict_split
 from workprof.answers.forecasts import Naming
 from workprof.answers.over_time import left_out_words, memory_sentence
 from workprof.answers.profiles import size_figures
-from workprof.answers.verdict import action_words, kills_words, sentence
+from workprof.answers.verdict import action_words, kills_words, sentence, task_names
 from workprof.charts.classify.model import split_bars
 from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_headlines
 from workprof.charts.over_time import over_time_chart
@@ -129,7 +129,9 @@ def decision_stop(
     """
     memory = result.memory
     first = next((row for row in memory.rows if row.action != KEEP), None)
-    begin = f"Begin with {action_words(first)}." if first is not None else "Every row keeps its request, with a reason."
+    begin = "Every row keeps its request, with a reason."
+    if first is not None:
+        begin = f"Begin with {action_words(first, task_names(memory.rows))}."
     wrong = None if evaluated is None else 1 - evaluated.splits[strict_split(evaluated)].accuracy
     headline = (
         f"Decision: save {format_share(memory.judged.saved_share)} of requested memory, with "

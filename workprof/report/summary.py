@@ -16,7 +16,7 @@ from workprof.answers.nodes import (
 from workprof.answers.recognition import evaluation_figures, evaluation_sentence, known_table
 from workprof.answers.runs import never_used
 from workprof.answers.scenarios import scenarios_answer
-from workprof.answers.tasks import task_labels
+from workprof.answers.tasks import names_of
 from workprof.answers.verdict import notes, sentence
 from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.memory.verdict import rows_chart, verdict_headlines
@@ -127,7 +127,7 @@ def _waste_table(ledger: Ledger, names: dict[str, str]) -> Table:
     by = ledger.settings.by
     whole = ledger.totals.of(MEMORY).wasted
     largest = sorted(ledger.rows, key=lambda row: -row.of(MEMORY).wasted)[:MOST_ROWS]
-    short = {task: label for label, task in task_labels([row.name for row in ledger.rows]).items()}
+    short = names_of(row.name for row in ledger.rows)
     rows = [_waste_line(row, names.get(row.name, short[row.name]), by, whole) for row in largest]
     left = len(ledger.rows) - len(rows)
     title = f"Largest unused memory by {by}" + (f" (first {len(rows)} of {len(ledger.rows)})" if left else "")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workprof.answers.assessment import TASK_BOXES, assessment_answer, classes_note, classes_sentence
-from workprof.answers.tasks import task_labels
+from workprof.answers.tasks import names_of
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of, rows_axis, vertical
 from workprof.charts.theme import COLOURS, rows_height
@@ -23,7 +23,7 @@ LONGEST_ROW = 24
 
 def row_labels(tasks: Sequence[str]) -> list[str]:
     """Return names for the rows of a figure: the ends of long ones, a number where two would look alike."""
-    labels = {task: label for label, task in task_labels(tasks).items()}
+    labels = names_of(tasks)
     ends = [labels[task] for task in tasks]
     ends = [end if len(end) <= LONGEST_ROW else f"…{end[1 - LONGEST_ROW :]}" for end in ends]
     return [

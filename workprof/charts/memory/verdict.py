@@ -1,10 +1,11 @@
 """The verdict in figures: what each row holds and would hold, and saving against kills."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from workprof.answers.verdict import figures, named, sentence, verdict_tables, why
+from workprof.answers.verdict import figures, named, sentence, task_names, verdict_tables, why
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, drawn_once, figure_of, rows_axis
 from workprof.charts.theme import COLOURS
@@ -25,11 +26,6 @@ def verdict_headlines(verdict: Verdict) -> tuple[Headline, ...]:
     return tuple(map(shapes.headline, figures(verdict)))
 
 
-def row_label(row: VerdictRow) -> str:
-    """A row's key as Plotly shows it; a task by the last part of its path."""
-    return plotly_text(named(row), 44)
-
-
 @drawn_once
 def rows_chart(verdict: Verdict) -> Chart:
     """GB·h of the later runs by row: requested now, and as the verdict sizes them."""
@@ -37,7 +33,7 @@ def rows_chart(verdict: Verdict) -> Chart:
     rows = [row for row in memory.rows if row.booked > 0]
     rows.sort(key=lambda row: (row.action == KEEP, -abs(row.saved), -row.booked))
     drawn = rows[:MOST_ROWS]
-    names = _distinct(drawn)
+    names = _distinct(drawn, task_names(memory.rows))
     hover = [
         f"<b>{name}</b>, {counted(row.n_judged, 'later run')}<br>requested {gb_h(row.booked)}"
         f"<br>next {gb_h(row.booked - row.saved)}<br>{plotly_text(why(row, MEMORY, memory.unit))}"
@@ -81,9 +77,9 @@ def _bars(
     )
 
 
-def _distinct(rows: list[VerdictRow]) -> list[str]:
+def _distinct(rows: list[VerdictRow], tasks: Mapping[str, str]) -> list[str]:
     """Return the rows' labels; where two are alike, with their requests."""
-    names = [row_label(row) for row in rows]
+    names = [plotly_text(named(row, tasks), 44) for row in rows]
     told = [
         f"{name}, {number(row.request)} GB" if names.count(name) > 1 else name
         for name, row in zip(names, rows, strict=True)
