@@ -464,11 +464,14 @@ def _short(one: Finding, tasks: Mapping[str, str]) -> str:
 
 
 def unjudged_sentences(ledger: Ledger) -> tuple[str, ...]:
-    """Each rule that could not be judged with the columns that it lacks."""
+    """The rules that could not be judged, with the columns that they lack; those of one reason in one sentence."""
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for one in ledger.unjudged:
+        alike.setdefault((one.why, tuple(one.missing)), []).append(f"'{RULES[one.rule].title}'")
     return tuple(
-        f"Not judged is '{RULES[one.rule].title}', since {one.why}"
-        + (f". Columns missing: {', '.join(one.missing)}" if one.missing else "")
-        for one in ledger.unjudged
+        f"Not judged {'is' if len(rules) == 1 else 'are'} {listed(rules)}, since {why}"
+        + (f". Columns missing: {', '.join(missing)}" if missing else "")
+        for (why, missing), rules in alike.items()
     )
 
 
