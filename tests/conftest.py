@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, Phase, settings
 sys.dont_write_bytecode = False  # pytest compiles thousands of asserts: ten seconds of every run
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["WORKPROF_AHEAD"] = "0"  # a test starts what it needs; those of what starts by itself say so
-gc.set_threshold(100_000)  # imports, tests and syntax trees make millions of objects that nobody drops
+gc.set_threshold(100_000)  # imports, tests and syntax trees make millions of objects that nobody drops:
+gc.disable()  # until the tests are collected, a fifth of that time
 
 settings.register_profile(
     "steady",
@@ -64,6 +65,7 @@ def jobs_by_fork():
 
 def pytest_collection_finish():
     gc.freeze()  # modules and tests stay to the end
+    gc.enable()
     atexit.register(gc.unfreeze)  # what is compiled tells of modules that outlive Python
 
 
