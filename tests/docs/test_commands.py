@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -23,6 +24,7 @@ from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
 from workprof.cli.main import app
 from workprof.core.settings import from_environment
+from workprof.memory.decided import row_key
 from workprof.workbench import Workbench
 
 PATIENCE_S = 180
@@ -57,6 +59,12 @@ BOUND = {
 }
 """Placeholder -> what it stands for here; a word that is neither here nor in WRITTEN fails the test."""
 
+WITHIN = {"NAME": "jobs", "10,2000": "10,500"}
+"""The same within a word ('NAME?period=2025-12'); people and rows are those of the home (`scratch`)."""
+
+FIRST_DAY = "2025-12-05"
+"""Of the trace, which lasts seven weeks: the documents ask for December, January and since the 5th of January."""
+
 WRITTEN = {
     "memory.config", "sizes.csv", "job_submit.lua", "mem.conf", "mails.txt", "runs.jsonl", "box.csv", "report.html",
     "sample.parquet", "data/sample/pai_sample.parquet", "data/sample/benchmarks.jsonl", "durations.parquet",
@@ -86,6 +94,8 @@ def scratch(tmp_path_factory):
     """A folder with everything that a placeholder stands for, and a home with the datasets."""
     folder = tmp_path_factory.mktemp("docs")
     rows = pd.read_parquet(SAMPLE).sample(ROWS, random_state=0)
+    later = pd.Timestamp(FIRST_DAY).timestamp() - rows["start_time"].min()
+    rows = rows.assign(start_time=rows["start_time"] + later, end_time=rows["end_time"] + later)
     rows.to_parquet(folder / "jobs.parquet")
     rows.head(ROWS // 2).to_parquet(folder / "trace.parquet")
     frame = pd.DataFrame({"id": ["a", "b", "c"], "runtime": [1.5, 2.5, 3.5], "user": ["u", "u", "v"]})
@@ -111,8 +121,10 @@ def scratch(tmp_path_factory):
             for name in ("jobs.parquet", "trace.parquet", "runs.jsonl", "counters.csv", "configurations.csv"):
                 workbench.ingest([folder / name])
             workbench.export("jobs", folder / "finished.csv")
+            memory = workbench.verdict("jobs").memory
+            row = next(row for row in memory.rows if "user" in row.key)
         (folder / "runs.jsonl").unlink()  # a command makes it again
-        yield folder
+        yield folder, {"user=ann,task_name=train": row_key(row, memory), "ann": row.key["user"]}
 
 
 def _reports(folder):
@@ -134,11 +146,13 @@ def _reports(folder):
         ).to_csv(path, index=False)
 
 
-def bound(shown):
-    """Return a command's words with the placeholders bound, made short where it is long."""
-    words = list(shown.words)
+def bound(shown, people):
+    """Return a command's words with the placeholders and people bound, made short where it is long."""
+    words = [people.get(word, word) for word in shown.words]
     for place, word in enumerate(words):
-        name, found, value = word.partition("=")
+        parts = [{**WITHIN, **people}.get(part, part) for part in re.split(r"([?&=])", word)]
+        words[place] = "".join(parts)
+        name, found, value = words[place].partition("=")
         if found and not word.startswith("-"):
             words[place] = f"{name}={BOUND.get(value, value)}"
         elif word in BOUND and (not word.isdigit() or words[place - 1] in (*CHOSEN_RUN, "--profile")):
@@ -161,15 +175,16 @@ def test_every_placeholder_is_known(shown):
 @pytest.mark.soak
 @pytest.mark.parametrize("shown", COMMANDS, ids=lambda shown: shown.text)
 def test_a_shown_command_runs(scratch, shown):
+    folder, people = scratch
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        app(args=bound(shown), standalone_mode=False)
+        app(args=bound(shown, people), standalone_mode=False)
     if "--json" in shown.words:
         assert json.loads(printed.getvalue())
     else:
         assert printed.getvalue().strip()
     for file in WRITTEN & set(shown.words):
-        assert (scratch / file).stat().st_size > 100
+        assert (folder / file).stat().st_size > 100
 
 
 @pytest.mark.slow
