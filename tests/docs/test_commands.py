@@ -81,9 +81,10 @@ SMALLER = {
     ("nodes", "detect"): ("--epochs", "2"),
     ("nodes", "search"): ("--seeds", "1", "--trials", "4"),
     ("record",): ("--no-perf", "--quiet", "0", "--interval", "0.2"),
+    ("phases", "growing"): ("--counter", "app.flat"),
     ("phases", "evaluate"): ("--splits", "1", "--open-splits", "0"),
 }
-"""Command -> options that make it short; the last word wins."""
+"""Command -> options that make it short, or fit the small data; the last word wins."""
 
 COMMANDS = [one for one in shown_commands() if one.words[0] not in SERVING]
 CHOSEN_RUN = ("--run", "--unknown")
