@@ -118,6 +118,18 @@ def respell(key: str, meaning: Callable[[str], str | None]) -> None:
         start_from_address()
 
 
+def give(name: str, text: str, value: object) -> None:
+    """Have a control that is shown next begin with a value: by its state where it has one, else by the address.
+
+    The address of a control with a state is the control's own: Streamlit refuses to write it.
+    """
+    if name in st.session_state:
+        st.session_state[name] = value
+    else:
+        st.query_params[name] = text
+    start_from_address()
+
+
 def start_from_address() -> None:
     """Have the controls that are shown next start from the parameters as they are now."""
     state = _state()

@@ -110,16 +110,11 @@ def respell(key: str) -> None:
     fold = FOLDED.get(key, {}).get(FORMER.get(key, {}).get(name, name), "")
     if fold:
         st.query_params.pop(key)
-        st.query_params[fold] = "true"
-        if fold in st.session_state:
-            st.session_state[fold] = True
-        link.start_from_address()
+        link.give(fold, "true", True)
     elif name in INSIDE.get(key, {}):
         view, part = INSIDE[key][name]
-        st.query_params.update({key: view, part: name})
-        if part in st.session_state:
-            st.session_state[part] = name
-        link.start_from_address()
+        st.query_params[key] = view
+        link.give(part, name, name)
     elif renamed(key, name) != name:
         st.query_params[key] = renamed(key, name)
 

@@ -69,6 +69,22 @@ def test_links_of_former_tabs_of_the_profiles_open_their_folds(app, loaded, tab)
     assert [one.label for one in test.tabs] == list(VIEWS)
 
 
+@pytest.mark.parametrize(
+    ("page", "former", "now"),
+    [("profiles", "Export", "profiles_export_fold"), ("memory", "Ledger", "memory_explore")],
+)
+def test_a_link_of_a_former_view_is_followed_on_a_page_that_is_open(app, loaded, page, former, now):
+    """Their controls are bound to the address then, which Streamlit lets nobody else write."""
+    opened = {"profiles_export_fold": "true"} if page == "profiles" else {"memory_tab": "Explore"}
+    test = app(page, **opened)
+    assert problems(test) == []
+    test.query_params.clear()
+    test.query_params[f"{page}_tab"] = former
+    test.run()
+    assert problems(test) == []
+    assert test.session_state[now] in (True, former)
+
+
 def test_a_link_of_the_former_fold_of_quality_opens_the_silhouettes(app, loaded):
     test = app("profiles", profiles_quality="true")
     assert problems(test) == []
