@@ -248,8 +248,8 @@ def test_every_line_is_accounted_for_in_20_files(one_store, tmp_path):
 
 
 @pytest.mark.soak
-def test_every_line_is_accounted_for_in_5000_files(one_store, tmp_path):
-    every_line_is_accounted_for(one_store, tmp_path, 5000)
+def test_every_line_is_accounted_for_in_1000_files(one_store, tmp_path):
+    every_line_is_accounted_for(one_store, tmp_path, 1000)
 
 
 @pytest.mark.parametrize("any_end", [False, True])
