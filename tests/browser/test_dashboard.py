@@ -82,11 +82,11 @@ def start_long_fit(visitor, seed):
     visitor.button("Cancel").wait_for()
 
 
-@pytest.mark.soak
 CANCELLED_S = 4
 """Two seconds where nothing else runs; the soak has two processes beside this one."""
 
 
+@pytest.mark.soak
 def test_cancel_acts_within_seconds(server, visitors):
     visitor = visitors(server)
     start_long_fit(visitor, 11)
