@@ -92,7 +92,7 @@ def test_headlines_leave_out_what_cannot_be_judged_and_count_what_did_not_finish
     assert ledger_answer(found).figures[-1].value == "20 runs"
     assert to_frame(ledger_answer(found), "lost")["cause"].tolist() == ["failed"]
     (gpus,) = [words for words in unjudged_sentences(found) if "GPUs requested and not used" in words]
-    assert gpus.startswith("Not judged are 'GPUs requested and not used' and 'low use of GPUs', since no finished run")
+    assert gpus.startswith("Not judged are 'GPUs requested and not used' and 'low use of GPUs': no finished run")
 
 
 def test_a_trace_without_any_request_says_so():

@@ -469,7 +469,7 @@ def unjudged_sentences(ledger: Ledger) -> tuple[str, ...]:
     for one in ledger.unjudged:
         alike.setdefault((one.why, tuple(one.missing)), []).append(f"'{RULES[one.rule].title}'")
     return tuple(
-        f"Not judged {'is' if len(rules) == 1 else 'are'} {listed(rules)}, since {why}"
+        (f"Not judged is {rules[0]}, since {why}" if len(rules) == 1 else f"Not judged are {listed(rules)}: {why}")
         + (f". Columns missing: {', '.join(missing)}" if missing else "")
         for (why, missing), rules in alike.items()
     )
