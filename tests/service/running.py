@@ -33,4 +33,5 @@ def serving(home, *options, ready="/readyz", **environment):
             yield client
     finally:
         server.send_signal(signal.SIGTERM)
-        assert server.wait(PATIENCE_S) in (0, -signal.SIGTERM)
+        status = server.wait(PATIENCE_S)
+        assert status in (0, -signal.SIGTERM), f"the service ended with {status}"

@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from workprof.core.errors import HomeBusy, SettingsError
@@ -267,3 +268,26 @@ def test_memory_stays_bounded_for_a_large_file(settings, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
     assert path.stat().st_size > 200_000_000
     assert int(done.stdout.split()[-1]) * 1024 < 700 * 1024**2
+
+
+def test_a_home_is_closed_whatever_another_thread_reads(settings):
+    """As the service does at its end; DuckDB refuses to close a connection that is at a query."""
+    TraceStore(settings).close()
+    store, cursors, ended = TraceStore(settings), [], threading.Event()
+
+    def look():
+        with contextlib.suppress(duckdb.Error), store._database.cursor() as cursor:
+            cursors.append(cursor)
+            cursor.execute("SELECT count(*) FROM range(9000000000) t(i) WHERE i % 7 = 3").fetchone()
+        ended.set()
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    while not cursors:
+        time.sleep(0.01)
+    time.sleep(0.2)  # it is at its query
+    store.close()
+    assert not ended.is_set()
+    cursors[0].interrupt()
+    reader.join(20)
+    assert ended.is_set()

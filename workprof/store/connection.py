@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 WAIT_FOR_WRITER_S = 0.2
 IDLE_S, LOOK_S = 1.0, 0.1
+READ_ON_S = 1.0
+"""Who closes waits so long for other threads that read: DuckDB closes no connection whose cursor is at a query."""
 LOOK_AGAIN_S = 0.02
 SPILL_SHARE_OF_FREE_DISK = 0.8
 SMALLEST_SPILL_BYTES = GIB
@@ -115,7 +117,12 @@ class Database:
             self._closed = True
             if self._timer is not None:
                 self._timer.cancel()
-            self._let_go()
+            self._free.wait_for(lambda: not self._active, READ_ON_S)
+            try:
+                self._let_go()
+            except duckdb.ResourceInUseException:  # it is busy for another thread, which ends with the process
+                self._connection = None
+                self.home.stop_writing()
         self.home.release()
 
     @property
