@@ -163,6 +163,7 @@ def test_what_no_later_run_tests_is_told_with_its_share_of_the_unused():
         ({"saved": 0.0, "n_judged": 0, "unused": 2_534.0}, "2.53 k GB·h unused, no later run yet"),
         ({"saved": 0.0, "n_judged": 3, "unused": 9.0}, "9 GB·h unused, not yet lowered for its later runs"),
         ({"saved": 0.0, "n_judged": 0, "action": "raise"}, ""),
+        ({"saved": -2.5, "n_judged": 3}, "2.5 GB·h more on later runs"),
     ],
 )
 def test_what_saves_nothing_says_why(changed, saves):

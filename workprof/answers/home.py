@@ -79,7 +79,7 @@ class Deed:
 
     row: VerdictRow
     what: str  # 'Lower ann, train: 64 -> 20.1 GB'
-    saves: str  # '-70 GB·h, 3.5 USD', or why nothing: '2.5 k GB·h unused, no later run yet'; '' = it raises
+    saves: str  # '-70 GB·h, 3.5 USD', or why nothing: '2.5 k GB·h unused, no later run yet'; '' = of a raise
 
 
 def deeds(verdict: Verdict, most: int, price_gb_h: float = 0.0, currency: str = "") -> tuple[Deed, ...]:
@@ -94,6 +94,7 @@ def _deed(row: VerdictRow, name: str, price_gb_h: float, currency: str) -> Deed:
     now, size = grouped(row.request), amount_words(row.size, "GB")
     money = f", {grouped(row.saved * price_gb_h)} {currency}" if price_gb_h > 0 else ""
     none = f"{gb_h(row.unused)} unused, {not_judged(row)}" if row.action == LOWER else ""
+    none = f"{gb_h(-row.saved)} more on later runs" if row.saved < 0 else none
     saves = f"−{gb_h(row.saved)}{money}" if row.saved > 0 else none
     return Deed(row, f"{row.action.capitalize()} {name}: {now} → {size}{accepted}", saves)
 
