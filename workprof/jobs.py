@@ -39,6 +39,9 @@ SLOTS = 2
 WATCHED_S = 3.0
 """So long after it was last looked at, a job counts as one that somebody waits for: a page looks every second."""
 
+ACTIVE = frozenset({"waiting", "running"})
+"""States of a job that has not ended."""
+
 Frames = Mapping[str, JobTable]
 
 
@@ -58,7 +61,7 @@ class JobView:
     @property
     def active(self) -> bool:
         """Whether it still waits or runs."""
-        return self.state in {"waiting", "running"}
+        return self.state in ACTIVE
 
 
 class _Job:
@@ -88,6 +91,8 @@ class _Job:
         self.so_far, self.view = so_far, replace(self.view, found=self.view.found + 1)
 
     def change(self, state: str, fraction: float | None, message: str) -> None:
+        if self.stop.is_set() and state in ACTIVE:
+            return  # it is on its way to its end, whatever its child still tells
         self.view = replace(
             self.view, state=state, fraction=fraction, message=message, elapsed_s=time.monotonic() - self._begun
         )
@@ -154,14 +159,18 @@ class Jobs:
         return job.now()
 
     def cancel(self, key: str) -> JobView | None:
-        """Stop a job: terminate, then kill; returns once its child is gone."""
+        """Stop a job: terminate, then kill; returns once its child is gone.
+
+        A job that still reads its rows then counts as cancelled, and ends when it has read them.
+        """
         job = self._jobs.get(key)
         if job is None:
             return None
         job.stop.set()
         if job.child is not None:
             end(job.child)
-        job.ended.wait(GRACE_S)
+        if not job.ended.wait(GRACE_S) and job.view.active:
+            job.change("cancelled", None, "cancelled")
         return job.now()
 
     def close(self) -> None:

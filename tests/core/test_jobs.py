@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -155,6 +156,21 @@ def test_a_job_that_waits_for_another_process_can_be_cancelled(jobs, cache):
     again = cache.claim(key)
     assert again.elsewhere == ""
     again.end()
+
+
+def test_a_job_that_still_reads_its_rows_counts_as_cancelled_once_it_is(jobs):
+    reads, key = threading.Event(), STEP.key("d" * 32, Asked())
+
+    def slowly():
+        reads.wait(20)
+        return frames()
+
+    jobs.start(Request(STEP, "dataset", Asked(), key), slowly)
+    assert jobs.cancel(key).state == "cancelled"
+    reads.set()
+    assert jobs.wait(key, 20).state == "cancelled"
+    start(jobs, Asked())
+    assert jobs.wait(key, 20).state == "done"
 
 
 @pytest.mark.parametrize("how", ["sum", "stubborn"])
