@@ -87,6 +87,10 @@ class _Job:
         """Whether somebody began it, or a page looks at it."""
         return self.ahead_s is None or time.monotonic() - self.looked < WATCHED_S
 
+    def is_elsewhere(self) -> bool:
+        """Whether another process, or a question here, computed the same when it last looked."""
+        return self.claim is not None and bool(self.claim.elsewhere)
+
     def find(self, so_far: Packed) -> None:
         self.so_far, self.view = so_far, replace(self.view, found=self.view.found + 1)
 
@@ -227,7 +231,7 @@ class Jobs:
     def _begins(self, job: _Job) -> bool:
         """Take a slot and the claim on the result, where there is one, it is this job's turn, and nobody has that."""
         with self._guard:
-            active = [one for one in self._jobs.values() if one.view.active]
+            active = [one for one in self._jobs.values() if one.view.active and (one is job or not one.is_elsewhere())]
             ahead = [one for one in active if one.ahead_s is not None]
             running = any(one.view.state == "running" for one in ahead)
             first = min(ahead, key=lambda one: (one.ahead_s or 0.0, one.view.started), default=job)
@@ -238,7 +242,7 @@ class Jobs:
             if not self._slots.acquire(blocking=False):
                 return False
             job.claim = self._cache.claim(job.view.key)
-            if job.claim.elsewhere:
+            if job.is_elsewhere():
                 self._slots.release()
                 job.waited = True
                 job.change("waiting", None, waiting_for(job.claim.elsewhere))

@@ -270,6 +270,18 @@ def test_of_what_nobody_asked_for_one_runs_at_a_time_the_shortest_first(jobs):
     assert order == ["first", "short", "long"]
 
 
+def test_what_another_process_computes_holds_up_nothing_else(jobs, cache):
+    elsewhere, other = Asked(rows=1), Asked(rows=2)
+    keys = [STEP.key("d" * 32, one) for one in (elsewhere, other)]
+    claim = cache.claim(keys[0])
+    for one, key in zip((elsewhere, other), keys, strict=True):
+        jobs.start(Request(STEP, "dataset", one, key), frames, ahead_s=float(one.rows))
+    assert jobs.wait(keys[1], 20).state == "done"
+    assert jobs.view(keys[0]).state == "waiting"
+    claim.end()
+    assert jobs.wait(keys[0], 20).state == "done"
+
+
 def test_what_somebody_asks_for_does_not_wait_for_the_rest(jobs):
     first, second = Asked(rows=1, seconds=30), Asked(rows=2)
     keys = [STEP.key("d" * 32, one) for one in (first, second)]
