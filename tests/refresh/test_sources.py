@@ -20,6 +20,7 @@ from tests.formats.one_of_each import FILES
 from tests.refresh.conftest import rows_of
 from tests.refresh.planted import BEGIN, jobs, pods, prometheus, sacct
 from workprof.core.errors import HomeBusy, SettingsError, WorkprofError
+from workprof.core.roles import SOURCE
 from workprof.memory.assessment import AssessmentSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.sources.refresh import refresh
@@ -40,11 +41,28 @@ pytestmark = pytest.mark.slow
         ({"kind": "slurm", "address": "-oProxyCommand=id"}, "give HOST or USER@HOST"),
         ({"kind": "files"}, "needs an address"),
         ({"kind": "prometheus", "address": "http://host", "step_s": 0.0}, "--step is 0 s"),
+        *(({"kind": "slurm", "name": name}, "cannot be used") for name in ("..", "/tmp/x", "../x", "a?b", "deadbeef")),
     ],
 )
 def test_a_source_that_cannot_be_is_refused(given, words):
     with pytest.raises(SettingsError, match=words):
-        Source(name="x", **given)
+        Source(**{"name": "x"} | given)
+
+
+@pytest.mark.parametrize("document", ["{}", "no json", '{"name": "NAME", "kind": "slurm"}'])
+def test_a_source_that_cannot_be_read_can_be_removed_and_nothing_but_its_own(bench, tmp_path, document):
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    name = str(beside)  # as an earlier version let one be added
+    bench.add_source(Source("here", "slurm"))
+    with bench._store._database.writing(SOURCE, name), bench._store._database.transaction() as cursor:
+        cursor.execute("UPDATE sources SET name = ?, source = ?", [name, document.replace("NAME", name)])
+    with pytest.raises(SettingsError, match="remove it and add it again"):
+        bench.source(name)
+    assert bench.remove_source(name).kind == "unreadable"
+    assert beside.is_dir()
+    with pytest.raises(SettingsError, match="no source is called"):
+        bench.source(name)
 
 
 def test_a_secret_is_never_given_itself(tmp_path, monkeypatch):

@@ -48,8 +48,9 @@ def test_rename_and_remove(loaded, write, settings):
     assert loaded.report("other name").dataset == "other name"
     with pytest.raises(SettingsError, match="already called"):
         loaded.rename("other name", "jobs")
-    with pytest.raises(SettingsError, match="cannot be used"):
-        loaded.rename("other name", "a/b")
+    for odd in ("a/b", "a\n"):
+        with pytest.raises(SettingsError, match="cannot be used"):
+            loaded.rename("other name", odd)
     assert len(list((settings.home / "rejects").iterdir())) == 1
     assert loaded.remove("other name").name == "other name"
     assert [dataset.name for dataset in loaded.datasets()] == ["jobs"]

@@ -28,13 +28,13 @@ class SourceStatus:
     name: str  # of the source and of its dataset
     kind: str
     where: str  # what it is and where, for people
-    every_s: float  # between two refreshes; 0 = when somebody says so
-    keep_s: float  # runs that ended longer ago go; 0 = all stay
-    until_s: float  # everything before that moment was read; 0 = nothing yet
-    rows: int  # runs of its dataset now; 0 = there is none yet
-    last: Refresh | None  # that went well
-    failed: Refresh | None  # the latest, where it did not
-    failures: int  # that came one after another, up to now
+    every_s: float = 0.0  # between two refreshes; 0 = when somebody says so
+    keep_s: float = 0.0  # runs that ended longer ago go; 0 = all stay
+    until_s: float = 0.0  # everything before that moment was read; 0 = nothing yet
+    rows: int = 0  # runs of its dataset now; 0 = there is none yet
+    last: Refresh | None = None  # that went well
+    failed: Refresh | None = None  # the latest, where it did not
+    failures: int = 0  # that came one after another, up to now
 
     def wait_s(self, every_s: float) -> float:
         """Seconds until the next refresh: as planned, and twice as long for each failure in turn."""

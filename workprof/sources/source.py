@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from workprof.core.errors import SettingsError
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S
+from workprof.store.catalogue import checked_name
 from workprof.store.reports import IngestOptions
 
 PROMETHEUS, SLURM, SLURMRESTD, KUBERNETES, FILES, PULL = KINDS = (
@@ -63,6 +64,7 @@ class Source:
     credentials: Credentials = field(default_factory=Credentials)
 
     def __post_init__(self) -> None:
+        checked_name(self.name)  # its files are in a folder of that name
         if self.kind not in KINDS:
             raise SettingsError(f"--from is {self.kind!r}; use one of {', '.join(KINDS)}")
         url = urlsplit(self.address)

@@ -104,7 +104,7 @@ def _left(cursor: duckdb.DuckDBPyConnection) -> set[str]:
 
 HASH_DIGITS = 32
 SHORTEST_HASH = 8
-NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}$")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}")
 HASH_LIKE = re.compile(rf"[0-9A-Fa-f]{{{SHORTEST_HASH},}}")
 """What may be the beginning of a hash is no name: a dataset would be mistaken for another one."""
 STEM_CHARACTERS = 70
@@ -311,7 +311,7 @@ def of_size(cursor: duckdb.DuckDBPyConnection, input_bytes: int) -> bool:
 
 def checked_name(name: str) -> str:
     """A dataset name that is allowed; raises SettingsError, which says what a name may hold."""
-    if not NAME.match(name):
+    if not NAME.fullmatch(name):
         raise SettingsError(
             f"name {name!r} cannot be used: begin with a letter or digit, then letters, digits, space . _ -, at most 80"
         )

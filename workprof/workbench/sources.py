@@ -21,6 +21,7 @@ from workprof.profiles.settings import ProfileSettings
 from workprof.sources.fetched import State
 from workprof.sources.refresh import FOLDER, refresh
 from workprof.sources.source import Source
+from workprof.store.catalogue import checked_name
 from workprof.store.documents import Unreadable
 from workprof.workbench.memory import MemoryQuestions
 
@@ -51,16 +52,19 @@ class SourceQuestions(MemoryQuestions):
         return self._view(self._source(name))
 
     def remove_source(self, name: str) -> SourceStatus:
-        """Forget a source and what it kept; its dataset stays as it is. Return what it was."""
+        """Forget a source and what it kept, also one that cannot be read; its dataset stays. Return what it was."""
         self._store.refuse(SOURCE)
-        gone = self.source(name)
+        known = self._kept_source(name)
+        gone = SourceStatus(name, "unreadable", known.reason) if isinstance(known, Unreadable) else self._view(known)
         self._store.remove_source(name)
-        shutil.rmtree(self.settings.home / FOLDER / name, ignore_errors=True)
+        with contextlib.suppress(SettingsError):  # of such a name nothing was kept
+            shutil.rmtree(self.settings.home / FOLDER / checked_name(name), ignore_errors=True)
         return gone
 
     def refreshes(self, name: str, most: int = 100) -> tuple[Refresh, ...]:
         """The latest refreshes of a source, the newest first, also those that failed."""
-        return self._store.refreshes(self._source(name).name, most)
+        self._kept_source(name)
+        return self._store.refreshes(name, most)
 
     def refresh(
         self, name: str, progress: Progress = silent, now_s: float | None = None, *, apart: bool = False
@@ -119,11 +123,14 @@ class SourceQuestions(MemoryQuestions):
                 if note.profile in became:
                     self._store.set_note(key, replace(note, profile=became[note.profile]))
 
-    def _source(self, name: str) -> Source:
+    def _kept_source(self, name: str) -> Source | Unreadable:
         known = self._store.sources(Source)
         if name not in known:
             raise SettingsError(f"no source is called {name!r}{near(name, known)}; `workprof source list` shows all")
-        result = known[name]
+        return known[name]
+
+    def _source(self, name: str) -> Source:
+        result = self._kept_source(name)
         if isinstance(result, Unreadable):
             raise SettingsError(f"source {name} cannot be read ({result.reason}); remove it and add it again")
         return result
