@@ -44,6 +44,8 @@ CHANGED: dict[str, str] = {
     "version: memory.ledger_runs": "its findings are rows of the verdict",
     "version: memory.train": "dates and parts of names may be inputs",
     "version: memory.tables": "dates and parts of names may be inputs",
+    "version: nodes.rank": "nodes are called different overall only where an aspect differs",
+    "version: nodes.advice": "it ranks nodes",
     "version: nodes.search": "a run may cost its time times a price that is given",
 }
 """'kind: name' -> why it is no longer there, or 'version: step' -> why its results are computed anew."""

@@ -14,9 +14,9 @@ from workprof.core.progress import silent
 from workprof.core.records import pack, to_json, unpack
 from workprof.nodes.comparisons import EXCLUDE, RERUN
 from workprof.nodes.network import norm_10
-from workprof.nodes.ranking import Ranking, rank_nodes
+from workprof.nodes.ranking import Ranking, per_price, rank_measured, rank_nodes
 from workprof.nodes.scores import campaigns, multiplicities, weighted_medians
-from workprof.nodes.selection import RankSettings
+from workprof.nodes.selection import MeasuredSettings, RankSettings
 
 pytestmark = pytest.mark.slow
 
@@ -135,6 +135,39 @@ def test_equal_nodes_are_tied_and_no_one_is_called_faster():
     found = ranked(runs_of({"a": 1.0, "b": 1.0, "c": 1.0}, noise=0.1, seed=4))
     assert all(set(one.tied_with) == {"a", "b", "c"} - {one.node} for one in found.nodes)
     assert sum(one.clear for one in found.pairs if one.aspect == "overall") == 0
+
+
+def measured(values, **settings):
+    """Return the ranking of {node: {metric: values}}, each metric an aspect of its own."""
+    rows = [(node, metric, x) for node, own in values.items() for metric, some in own.items() for x in some]
+    frame = pd.DataFrame(rows, columns=["node", "metric", "value"])
+    frame = frame.assign(higher_is_better=True, benchmark=frame["metric"], aspect=frame["metric"], started_s=np.nan)
+    return rank_measured(frame, MeasuredSettings(**settings))
+
+
+def test_two_nodes_that_differ_in_no_resource_do_not_differ_overall_nor_at_the_same_price():
+    values = {"a": {"m": [96.0, 93.4, 98.8]}, "b": {"m": [102.1, 105.7, 100.5]}}  # of one distribution
+    found = measured(values, n_draws=200, prices_per_h={"a": 2.0, "b": 2.0})
+    assert found.alike == ("m",)
+    assert pair(found, "a", "b").low > 1
+    for result in (found, per_price(found)):
+        assert by_node(result)["b"].tied_with == ("a",)
+        assert not any(one.clear for one in result.pairs)
+    assert pair(per_price(measured(values, n_draws=200, prices_per_h={"a": 2.0, "b": 1.0})), "a", "b").clear
+
+
+def test_forty_one_nodes_that_differ_in_no_resource_are_all_tied():
+    draws = np.random.default_rng(0).normal(100, 5, (41, 3))
+    found = measured({f"n{i}": {"m": own} for i, own in enumerate(draws)}, n_draws=100)
+    assert {len(one.tied_with) for one in found.nodes} == {40}
+
+
+def test_a_node_that_lacks_a_resource_hides_no_difference_in_another():
+    slow, fast = [1.0, 1.01, 1.02], [4.0, 4.01, 4.02]
+    found = measured({"a": {"m": fast, "k": fast}, "b": {"m": slow}}, n_draws=200)
+    assert found.alike == ()
+    assert pair(found, "a", "b", "m").clear
+    assert pair(found, "a", "b").clear
 
 
 def test_fewer_than_three_runs_give_values_and_no_rank(planted):

@@ -24,7 +24,7 @@ from workprof.nodes.comparisons import (
     pair_ratios,
     tied_with,
 )
-from workprof.nodes.groups import features_of
+from workprof.nodes.groups import LEVEL, nodes_differ
 from workprof.nodes.parsed_runs import ParsedRuns, parse_runs
 from workprof.nodes.scores import LEAST_RUNS, OVERALL, Levels, NodeScores, levels_of, norm_scores, scores_of_aspects
 from workprof.nodes.selection import (
@@ -82,8 +82,8 @@ class Ranking(Shown):
     left_out: dict[str, int]  # reason -> runs
     notes: tuple[str, ...]
     published: bool  # whether the definitions are the published ones
-    # aspects in which the nodes differ by no more than their runs do, as the grouping has it: no pair of nodes is
-    # called different in them
+    # aspects in which the nodes differ by no more than their runs do: no pair of nodes is called different in them, nor
+    # overall where every aspect behind it is one of them
     alike: tuple[str, ...]
 
 
@@ -151,14 +151,18 @@ def _compared(
     nodes.sort(key=lambda one: (one.rank is None, one.rank or 0, one.node))
     order = tuple(one.node for one in nodes if one.rank)
     pairs = () if published else pair_ratios(levels, settings.shares, nodes[0].node, settings.confidence)
-    nodes = [replace(one, tied_with=_ties(one.node, order, one.tied_with, pairs)) for one in nodes]
     counted = {name: share for name, share in settings.shares.items() if name in aspects and share > 0}
-    features = features_of(levels)
-    alike = tuple(name for name, differs in zip(features.aspects, features.differ, strict=True) if not differs)
+    alike = () if published else _alike(aspects)
+    differ = {metric for name, one in aspects.items() if name not in alike for metric in one.metrics}
+    pairs = tuple(replace(one, clear=one.clear and not differ.isdisjoint(one.metrics)) for one in pairs)
+    nodes = [
+        replace(one, tied_with=_ties(one.node, order, order if counted.keys() <= set(alike) else one.tied_with, pairs))
+        for one in nodes
+    ]
     return Ranking(
         settings=settings,
         nodes=tuple(nodes),
-        pairs=tuple(replace(one, clear=one.clear and one.aspect not in alike) for one in pairs),
+        pairs=pairs,
         leave_outs=() if published or not order else leave_outs(levels, settings.shares, order),
         shares={name: share / sum(counted.values()) for name, share in counted.items()},
         metrics={name: one.metrics for name, one in aspects.items()},
@@ -168,8 +172,19 @@ def _compared(
         left_out={},
         notes=(),
         published=published,
-        alike=() if published else alike,
+        alike=alike,
     )
+
+
+def _alike(aspects: Mapping[str, NodeScores]) -> tuple[str, ...]:
+    """The aspects in which those nodes that have an interval do not differ, see `nodes_differ`."""
+    alike = []
+    for name, one in aspects.items():
+        known = np.isfinite(one.log) & (one.fewest >= LEAST_RUNS)
+        fewest = int(one.fewest[known].min(initial=np.iinfo(np.int64).max))
+        if known.sum() > 1 and not nodes_differ(one.log[known], one.draws[:, known], fewest, LEVEL / len(aspects)):
+            alike.append(name)
+    return tuple(alike)
 
 
 def rank_measured(measured: pd.DataFrame, settings: MeasuredSettings) -> Ranking:
@@ -372,7 +387,8 @@ def per_price(result: Ranking) -> Ranking:
 
 
 def _pair_per_price(one: PairRatio, factor: float) -> PairRatio:
-    ratio, low, high = one.ratio * factor, one.low * factor, one.high * factor
+    low = one.low if one.clear else min(one.low, 1.0)  # without a clear difference the two may be equal
+    ratio, low, high = one.ratio * factor, low * factor, one.high * factor
     if ratio < 1:
         ratio, low, high = 1 / ratio, 1 / high, 1 / low
         one = replace(one, node=one.other, other=one.node)
