@@ -15,6 +15,7 @@ from tests.nodes.planted_nodes import run_of, runs_of
 from tests.nodes.test_advice import jobs
 from tests.nodes.transfer_reports import planted
 from workprof.answers.degradation import (
+    degradation_sentence,
     detection_figures,
     detectors_table,
     doubts,
@@ -314,6 +315,28 @@ def test_every_node_over_time_has_its_share_of_flagged_runs():
     assert shown["Flagged now"].value == "1 node"
     calm = dataclasses.replace(found, runs=dataclasses.replace(found.runs, flag=np.zeros(given.N, dtype=bool)))
     assert degradation_over_time(calm).takeaway == "No node's newest run is flagged; 0 of 16 newer runs are flagged."
+
+
+@pytest.mark.parametrize(
+    ("share", "lost", "said"),
+    [
+        (1 / 12, 0, "12 of 16 newer runs are flagged, the newest ones of "),  # 1 / (11 + 1)
+        (1 / 13, 1, " No run of cpu-sysbench can be flagged: that takes 12 training runs of a benchmark with history."),
+        (
+            1 / 14,
+            0,
+            "No run can be flagged: that takes 13 training runs of a benchmark with history; there are at most 12.",
+        ),
+    ],
+)
+def test_without_labels_the_benchmarks_that_have_too_few_runs_to_flag_any_are_named(share, lost, said):
+    found = given.without_labels()
+    label = np.where(np.arange(given.N) == 0, lost, -1)  # of cpu-sysbench, in training
+    flag = np.arange(given.N) % 4 > 0
+    found = dataclasses.replace(found, threshold=share, runs=dataclasses.replace(found.runs, label=label, flag=flag))
+    assert said in degradation_sentence(found)
+    assert (" be flagged" in degradation_sentence(found)) == (" be flagged" in said)
+    assert "be flagged" not in degradation_sentence(dataclasses.replace(found, supervised=True))
 
 
 def test_scores_per_price_keep_the_ratios_of_scores_and_prices():

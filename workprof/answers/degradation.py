@@ -21,12 +21,31 @@ def degradation_sentence(result: Detection) -> str:
     runs, now = result.runs, flagged_now(result)
     if not len(runs.flag):
         return "No run could be judged: each needs three earlier normal ones."
+    few, judged = too_few_to_flag(result), {str(name) for name in runs.benchmark[runs.tested]}
+    needed = f"takes {_least_trained(result)} training runs of a benchmark with history"
+    if judged and judged <= few.keys():
+        return f"No run can be flagged: that {needed}; there are at most {max(few.values())}."
     count = f"{int((runs.flag & runs.tested).sum()):,} of {int(runs.tested.sum()):,} newer runs are flagged"
+    blind = f" No run of {listed(sorted(few))} can be flagged: that {needed}." if few else ""
     if not now:
-        return f"No node's newest run is flagged; {count}."
+        return f"No node's newest run is flagged; {count}.{blind}"
     named = [f"{node} ({', '.join(names)})" for node, names in list(now.items())[:3]]
     rest = [f"{len(now) - 3} more nodes"] if len(now) > 3 else []
-    return f"{count[:1].upper()}{count[1:]}, the newest ones of {listed([*named, *rest])}."
+    return f"{count[:1].upper()}{count[1:]}, the newest ones of {listed([*named, *rest])}.{blind}"
+
+
+def _least_trained(result: Detection) -> int:
+    return math.ceil(1 / result.threshold) - 1
+
+
+def too_few_to_flag(result: Detection) -> dict[str, int]:
+    """Benchmark -> training runs with history, where these are so few that the least p-value is above the threshold."""
+    runs = result.runs
+    if result.supervised:
+        return {}
+    trained = runs.benchmark[~runs.tested & (runs.label != 1)]
+    counts = {str(name): int((trained == name).sum()) for name in runs.benchmark[runs.tested]}
+    return {name: count for name, count in counts.items() if 1 / (count + 1) > result.threshold}
 
 
 MOST_DRIVERS = 3
