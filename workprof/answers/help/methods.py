@@ -156,7 +156,7 @@ METHODS = (
             "Kinds of jobs are placed on groups of nodes as Tarema does: replayed on 282 tasks of three machines that "
             "gained nothing over the fastest node first (1.008 [1.001, 1.016] of its time).",
             "Whole nodes are compared as they were measured; without labelled runs a degradation has a "
-            "p-value, not a probability, and 19 training runs of a benchmark with history are needed to flag one at 5 %.",
+            "p-value, not a probability, and a flag at 5 % takes 19 training runs of the benchmark.",
         ),
     ),
     Method(
