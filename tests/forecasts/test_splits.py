@@ -7,6 +7,7 @@ from sklearn.model_selection import GroupKFold
 
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.forecasts.encoder import SUBMIT_FIELDS, usable_fields
+from workprof.forecasts.history import read_cells
 from workprof.forecasts.splits import FORWARD_ORIGINS, _balanced, forward_folds, holdout, make_folds, units_of
 
 
@@ -60,6 +61,23 @@ def test_forward_folds_test_every_later_row_once_with_what_had_ended_before():
     assert [len(fold.test) for fold in forward_folds(late)] == [40, 40]
     with pytest.raises(NotEnoughData, match="of 200 jobs fewer than 10 had ended before the last 30%"):
         forward_folds(jobs.assign(duration_s=1e9))
+
+
+def test_what_waits_when_the_test_begins_is_not_trained_on():
+    """Each row waits longer than a third of the trace: of those submitted before the cut, a third has ended."""
+    n = 200
+    submitted = np.arange(n) * 60.0
+    jobs = pd.DataFrame({"submit_time_s": submitted, "start_time_s": submitted + 6_000.0, "duration_s": 30.0})
+    (fold,) = make_folds(jobs, "by_time")
+    assert (fold.train.tolist(), fold.test.tolist()) == (list(range(40)), list(range(140, n)))
+
+
+def test_rows_without_a_submission_count_by_their_start():
+    jobs = jobs_of()
+    mixed = jobs.assign(submit_time_s=jobs["start_time_s"].where(np.arange(200) % 3 == 0))
+    for whole, part in zip(forward_folds(jobs), forward_folds(mixed), strict=True):
+        assert (whole.train.tolist(), whole.test.tolist()) == (part.train.tolist(), part.test.tolist())
+    assert np.array_equal(read_cells(mixed, ("group",)).times, read_cells(jobs, ("group",)).times)
 
 
 def test_a_seed_is_another_draw_and_the_same_seed_the_same():

@@ -43,7 +43,7 @@ SPLIT_WORDS = {
     "random": "runs drawn at random (other runs of the same job may be in the training data)",
     "by_job": "jobs not in the training data",
     "by_group": "groups not in the training data",
-    "by_time": "jobs that start after all training jobs have ended",
+    "by_time": "jobs that are submitted after all training jobs have ended",
 }
 SCORE_WORDS = {
     "accuracy": "Accuracy",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -32,6 +33,19 @@ def numbers_of(jobs: pd.DataFrame, name: str) -> Floats:
 def numbers_if_present(jobs: pd.DataFrame, name: str) -> Floats | None:
     """The same, or None where the table has no such column."""
     return numbers_of(jobs, name) if name in jobs.columns else None
+
+
+def first_given(jobs: pd.DataFrame, names: Sequence[str]) -> Floats:
+    """The first of some columns that a row has a number in, as (n_rows,) numbers; NaN where it has none."""
+    values = np.full(len(jobs), np.nan)
+    for name in names:
+        if (own := numbers_if_present(jobs, name)) is not None:
+            values = np.where(np.isnan(values), own, values)
+    return values
+
+
+SUBMITTED = ("submit_time_s", "start_time_s")
+"""When a run is known of: its submission, else its start."""
 
 
 def factorized(column: pd.Series) -> tuple[Ints, Any]:
@@ -66,10 +80,7 @@ def latest_of(jobs: pd.DataFrame, most: int) -> tuple[pd.DataFrame, dict[str, in
     earlier = int(jobs.attrs.get(EARLIER, 0))
     if len(jobs) <= most:
         return jobs, _left_out(most, earlier)
-    when = np.full(len(jobs), np.inf)
-    for name in ("submit_time_s", "start_time_s"):
-        if (times := numbers_if_present(jobs, name)) is not None:
-            when = np.where(np.isfinite(times), times, when)
+    when = np.nan_to_num(first_given(jobs, SUBMITTED[::-1]), nan=np.inf)
     latest = np.sort(np.argsort(when, kind="stable")[-most:])
     return jobs.iloc[latest], _left_out(most, earlier + len(jobs) - most)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.core.arrays import MOST_USED, Floats, Ints, LatestRuns
+from workprof.core.arrays import MOST_USED, SUBMITTED, Floats, Ints, LatestRuns
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
@@ -47,7 +47,6 @@ from workprof.forecasts.encoder import (
     usable_fields,
 )
 from workprof.forecasts.predictions import NO_PROFILE, Predictions, Rules, concatenated, decide, unseen_submitter
-from workprof.forecasts.splits import TIMES
 from workprof.profiles.settings import Mode, ProfileSettings, Seed
 
 if TYPE_CHECKING:
@@ -146,7 +145,7 @@ LABEL = "profile"
 FEWEST_ROWS = 20
 UNIT_COLUMNS = ("job_name", "group")
 """What the hold-out keeps together."""
-HELD_OUT_BY = (*UNIT_COLUMNS, *TIMES, "duration_s")
+HELD_OUT_BY = (*UNIT_COLUMNS, *SUBMITTED, "duration_s")
 """What the hold-outs are made by."""
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints, latest_of, numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, latest_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.parallel import each
 from workprof.core.progress import Progress, silent, so_far
@@ -48,7 +48,7 @@ from workprof.forecasts.intervals import (
     joined,
     validate_rows,
 )
-from workprof.forecasts.splits import BY_TIME, N_FOLDS, Fold, make_folds, times_of, units_of
+from workprof.forecasts.splits import BY_TIME, N_FOLDS, Fold, end_times_of, make_folds, times_of, units_of
 from workprof.forecasts.weighted_samples import effective_size
 
 if TYPE_CHECKING:
@@ -193,15 +193,13 @@ def _evaluate_simple(known: KnownJobs, fold: Fold, settings: EstimateSettings) -
 def _following(
     model: EstimateModel, predicted: CandidateQuantiles, ours: Estimates, known: KnownJobs, fold: Fold
 ) -> tuple[Floats, Floats]:
-    """Return the (n_test,) ends that follow the tested runs which had ended when each began, in the target's unit."""
+    """Return the (n_test,) ends that follow the tested runs that had ended at its submission, in the target's unit."""
     mixed = mix(predicted, model.combination.weights, len(model.candidates.past.cells.fewest))
     low, high, true = mixed[:, 0], mixed[:, -1], model.scale.to_log(known.target[fold.test])
-    started = times_of(known.jobs)[fold.test]
-    lasted = numbers_of(known.jobs, "duration_s")[fold.test] if "duration_s" in known.jobs.columns else 0.0
+    submitted, ended = times_of(known.jobs)[fold.test], end_times_of(known.jobs)[fold.test]
     scores, jobs = np.maximum(low - true, true - high), _jobs_of(known.jobs, fold.test)
     keys = known.cells(model.candidates.fields).keys[:, fold.test]
-    ended = started + np.nan_to_num(lasted)
-    margins = following_margins(model.calibration, Followed(scores, started, ended, jobs, keys))
+    margins = following_margins(model.calibration, Followed(scores, submitted, ended, jobs, keys))
     ends, back = ends_of(low, high, margins), model.scale.from_log
     return np.minimum(back(ends[0]), ours.point), np.maximum(back(ends[1]), ours.point)
 

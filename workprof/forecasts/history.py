@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.core.arrays import Floats, Ints, numbers_of
+from workprof.core.arrays import SUBMITTED, Floats, Ints, first_given, numbers_of
 from workprof.forecasts.encoder import METADATA_FIELDS, PLAN_FIELDS
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ LEVELS: tuple[tuple[tuple[str, ...], int], ...] = (
 """Fields of each level and the fewest jobs that a cell needs; a group tags recurring jobs (Weng et al., NSDI 2022)."""
 
 GROUP = "group"
-TIMES = ("submit_time_s", "start_time_s")
+TIMES = SUBMITTED
 DAY_S = 86_400.0
 DEFAULT_BANDWIDTH_S = 5 * DAY_S
 
@@ -43,7 +43,7 @@ class Cells:
     """Where each row of a table stands."""
 
     keys: Keys  # (n_levels, n_rows) 64-bit hash of the row's values at each level
-    times: Floats  # (n_rows,) s, submission where the table has it, else start; 0 where it has neither
+    times: Floats  # (n_rows,) s, submission where the row has it, else start; without either as the latest
     fewest: Ints  # (n_levels,) jobs that a cell needs
 
 
@@ -151,8 +151,7 @@ def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None 
     keys = [joint_keys([hashes[name] for name in names]) for names, _ in levels]
     fewest = [least for _, least in levels]
     table = np.array(keys, dtype=np.uint64).reshape(len(keys), len(jobs))
-    time = next((name for name in TIMES if name in jobs.columns), None)
-    times = numbers_of(jobs, time) if time else np.full(len(jobs), np.nan)
+    times = first_given(jobs, TIMES)
     given = times[~np.isnan(times)] if known is None else known.times
     return Cells(table, np.where(np.isnan(times), given.max(initial=0.0), times), np.array(fewest, dtype=np.int64))
 

@@ -99,7 +99,7 @@ class Followed:
     """Runs in the order of time: scores as `Calibration` has them, and what is known when."""
 
     scores: Floats  # (n_rows,)
-    started: Floats  # (n_rows,) s
+    started: Floats  # (n_rows,) s, when each is predicted: its submission, where that is known
     ended: Floats  # (n_rows,) s; from then on a run's score is known
     units: Ints  # (n_rows,) codes of their jobs, 0 .. n_jobs - 1
     keys: Keys  # (n_levels, n_rows) of their history cells, the narrowest first
@@ -118,7 +118,7 @@ def _worth(units: Ints) -> Floats:
 
 
 def following_margins(calibration: Calibration, runs: Followed) -> Floats:
-    """(n_rows,) log margins for later runs, each from the runs that had ended when it began.
+    """(n_rows,) log margins for later runs, each from the runs that had ended when it was submitted.
 
     Source:
         Adaptive conformal inference (Gibbs and Candès, NeurIPS 2021, equation 2): the level moves with each miss and

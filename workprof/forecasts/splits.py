@@ -2,7 +2,7 @@
 
 A random split lets rows of one job stand on both sides; the published 95.19 % accuracy comes from one. By job, every
 test row belongs to a job that training never saw; by group the same for the submitter's template; by time the test
-rows start after everything that training knows has ended.
+rows are submitted after everything that training knows has ended.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Floats, Ints, numbers_of
+from workprof.core.arrays import SUBMITTED, Floats, Ints, first_given, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ BY_TIME = "by_time"
 SPLIT_COLUMNS = {"by_job": "job_name", "by_group": "group"}
 N_FOLDS = 10
 FEWEST_ROWS = 20
-TIMES = ("submit_time_s", "start_time_s")
 
 
 @dataclass(frozen=True)
@@ -130,14 +129,23 @@ def units_of(jobs: pd.DataFrame, split: str) -> Ints:
 
 
 def times_of(jobs: pd.DataFrame) -> Floats:
-    """Return (n_rows,) s at which rows were submitted, or started where the table has no submission.
+    """Return (n_rows,) s at which rows were submitted, or started where no submission is known; NaN without either.
 
-    Raises ColumnMissing when the table has neither.
+    Raises ColumnMissing when no row has either.
     """
-    column = next((name for name in TIMES if name in jobs.columns and bool(jobs[name].notna().any())), None)
-    if column is None:
-        raise ColumnMissing(f"a split by time needs one of {', '.join(TIMES)}, which the table lacks")
-    return numbers_of(jobs, column)
+    times = first_given(jobs, SUBMITTED)
+    if np.isnan(times).all():
+        raise ColumnMissing(f"a split by time needs one of {', '.join(SUBMITTED)}, which the table lacks")
+    return times
+
+
+def end_times_of(jobs: pd.DataFrame) -> Floats:
+    """Return (n_rows,) s at which rows ended: start plus duration; submission where no start is known.
+
+    NaN where a row's duration is not known; a table without durations counts them as 0.
+    """
+    begun = first_given(jobs, SUBMITTED[::-1])
+    return begun + numbers_of(jobs, "duration_s") if "duration_s" in jobs.columns else begun
 
 
 def _by_time(jobs: pd.DataFrame) -> Fold:
@@ -151,7 +159,7 @@ def _by_time(jobs: pd.DataFrame) -> Fold:
 
 
 FORWARD_ORIGINS = (0.4, 0.6, 0.8)
-"""Of the time: from each origin on until the next, rows are predicted by what had ended at the origin."""
+"""Of the time: from each origin on until the next, rows submitted are predicted by what had ended at the origin."""
 
 
 def forward_folds(jobs: pd.DataFrame) -> tuple[Fold, ...]:
@@ -165,12 +173,11 @@ def forward_folds(jobs: pd.DataFrame) -> tuple[Fold, ...]:
 
 
 def _forward(jobs: pd.DataFrame, origins: tuple[float, ...]) -> tuple[Fold, ...]:
-    started = times_of(jobs)
-    ended = started + (numbers_of(jobs, "duration_s") if "duration_s" in jobs.columns else 0.0)
-    cuts = [float(np.nanquantile(started, origin, method="higher")) for origin in origins]
+    submitted, ended = times_of(jobs), end_times_of(jobs)
+    cuts = [float(np.nanquantile(submitted, origin, method="higher")) for origin in origins]
     folds = []
     for cut, until in zip(cuts, [*cuts[1:], np.inf], strict=True):
-        train, test = np.flatnonzero(ended <= cut), np.flatnonzero((started >= cut) & (started < until))
+        train, test = np.flatnonzero(ended <= cut), np.flatnonzero((submitted >= cut) & (submitted < until))
         if len(train) >= FEWEST_ROWS // 2 and len(test):
             folds.append(Fold(train.astype(np.int64), test.astype(np.int64)))
     return tuple(folds)
