@@ -180,6 +180,18 @@ def test_changes_say_what_runs_show():
     assert int(before.sum()) == found.compared.sides[0].totals.n_runs
 
 
+def test_runs_that_fail_at_once_are_told_and_move_no_median():
+    jobs = trace(weeks=3, users=2).assign(status="COMPLETED")
+    early = jobs.index[jobs.start_time_s >= MONDAY + 2 * WEEK][::3]
+    jobs.loc[early, ["status", "finished", "duration_s", "peak_memory_bytes"]] = ["FAILED", False, 5.0, 1e8]
+    jobs.loc[jobs.index[-1], "end_time_s"] = MONDAY + 3 * WEEK
+    answer = changes_answer(changes_of({"jobs": jobs}, ChangesSettings()))
+    assert answer.sentence.endswith(f"no run was killed, as before; {len(early):,} failed, {len(early):,} more.")
+    (line,) = [one for one in answer.tables[0].rows if one.measure == "Failed"]
+    assert (line.change_words, math.isnan(line.change)) == (f"+{len(early)}", True)
+    assert "drift" not in {one.name for one in answer.tables}
+
+
 @pytest.mark.parametrize(
     ("since", "moment", "expected"),
     [

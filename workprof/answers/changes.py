@@ -95,11 +95,14 @@ def more_words(before: int, after: int) -> str:
 
 
 def changes_sentence(result: Changes) -> str:
-    """Waste and kills of the last period, against the one before."""
+    """Waste and kills of the last period, against the one before; and runs that failed, where more did."""
     period, (before, after) = period_words(result.periods[1]), result.kills
     period = f"{period[0].upper()}{period[1:]}"
     verb = "was" if after < 2 else "were"
     killed = f"{counted(after, 'run') if after else 'no run'} {verb} killed, {more_words(before, after)}"
+    failures = [failed(side.totals) for side in result.compared.sides]
+    if failures[1] > failures[0]:
+        killed += f"; {failures[1]:,} failed, {more_words(*failures)}"
     if math.isnan(_share(result, 1)):
         return f"{period}: {killed}."
     points = points_words(_share(result, 0), _share(result, 1))

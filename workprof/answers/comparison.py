@@ -42,8 +42,10 @@ class Measured:
 
     @property
     def change_words(self) -> str:
-        """'+12.0 %', '-3.0 points'."""
+        """'+12.0 %', '-3.0 points'; from 0 on the value itself, '+250'."""
         if math.isnan(self.change):
+            if self.before == 0 and self.after > 0:
+                return f"+{self.words(self.after)}"
             return "as before" if self.before == self.after else "no data"
         return f"{100 * self.change:+,.1f} {'points' if self.unit == 'share' else '%'}"
 

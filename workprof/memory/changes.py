@@ -75,7 +75,7 @@ class Worse:
 
 @dataclass(frozen=True)
 class Drifted:
-    """A measured quantity whose runs are unlike those of the period before, beyond chance."""
+    """A measured quantity whose finished runs are unlike those of the period before, beyond chance."""
 
     what: str  # 'duration', 'memory use' or 'memory request'
     unit: str  # 's' or 'GB'
@@ -217,12 +217,17 @@ def _ledger(jobs: pd.DataFrame, by: str) -> tuple[LedgerRow, tuple[LedgerRow, ..
     return whole, rows_of(runs, runs.who, runs.whose, prices)
 
 
+def _finished(jobs: pd.DataFrame, name: str) -> Floats:
+    """(n,) values of the finished runs; (0,) where nothing tells them."""
+    values = numbers_if_present(jobs, name)
+    if values is None:
+        return np.zeros(0)
+    return values[np.asarray(jobs["finished"], dtype=bool)] if "finished" in jobs else values
+
+
 def _side(period: str, jobs: pd.DataFrame, totals: LedgerRow) -> Side:
     users = jobs["user"].nunique() if "user" in jobs and jobs["user"].notna().any() else None
-    seconds = numbers_if_present(jobs, "duration_s")
-    finished = np.asarray(jobs["finished"], dtype=bool) if "finished" in jobs else np.ones(len(jobs), dtype=bool)
-    durations = durations_of(np.zeros(0) if seconds is None else seconds[finished])
-    return Side(period, users, durations, totals, None)
+    return Side(period, users, durations_of(_finished(jobs, "duration_s")), totals, None)
 
 
 def _taken_up(jobs: pd.DataFrame, begin: Floats, low_s: float, high_s: float, last: str) -> RealisedSaving | None:
@@ -278,10 +283,11 @@ MEASURED = (
 
 
 def _drift(parts: list[pd.DataFrame]) -> tuple[Drifted, ...]:
+    """What moved beyond chance of the finished runs."""
     result = []
     for what, column, unit, scale in MEASURED:
-        found = [numbers_if_present(one, column) for one in parts]
-        before, after = (np.zeros(0) if one is None else one[np.isfinite(one) & (one > 0)] / scale for one in found)
+        found = [_finished(one, column) for one in parts]
+        before, after = (one[np.isfinite(one) & (one > 0)] / scale for one in found)
         if changed(before, after):
             result.append(Drifted(what, unit, float(np.median(before)), float(np.median(after))))
     return tuple(result)

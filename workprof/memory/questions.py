@@ -337,7 +337,7 @@ CHANGES = Question(
     Changes,
     "workprof.memory.changes:changes_of",
     finds="what changed since the period before",
-    version=VERDICT.version,  # what was advised before is a verdict
+    version=10 * VERDICT.version + 1,  # what was advised before is a verdict
     optional=lambda _: (*READS, *VERDICT_READS),
     page=HOME,
     command=("changes",),
