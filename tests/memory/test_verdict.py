@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,8 @@ import pytest
 from tests.memory.naive_chances import learned
 from workprof.memory import origins
 from workprof.memory.chances import fit_chances, record_chance
+from workprof.memory.decided import decided, decisions_on
+from workprof.memory.decisions import DECLINED
 from workprof.memory.known import SizedRuns, codes_of, dense, first_of, known_at, known_of
 from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Sizing, Windows, advise
 from workprof.memory.resources import MEMORY, resources_of
@@ -251,6 +254,36 @@ def test_a_key_that_was_killed_for_memory_is_raised_and_a_bound_never_lowers():
     assert result.today.kills == int((killed & (table.index >= 300)).sum())
     assert result.trace.kills == int(killed.sum())
     assert all(row.saved <= 0 for row in by_user["u1"])
+
+
+@pytest.mark.parametrize("spread", [0.1, 0.4, 0.8])
+def test_killed_runs_are_among_the_kills_of_the_next_thousand(spread):
+    rng, held = np.random.default_rng(8), []
+    for _ in range(4):
+        use = 8e9 * rng.lognormal(0, spread, 600)
+        killed, status = use > 10e9, np.where(use > 10e9, "OUT_OF_MEMORY", "COMPLETED")
+        table = jobs(0, peak_memory_bytes=np.minimum(use, 10e9), requested_memory_bytes=10e9, status=status)
+        found = verdict(table.assign(finished=~killed, user="u")).memory
+        rows = [row for row in found.rows if row.n_killed]
+        for row in rows:
+            truth = 1000 * (1 - NormalDist(math.log(8), spread).cdf(math.log(row.size)))
+            held.append(row.kills_per_1000.low <= truth <= row.kills_per_1000.high)
+        foreseen = 1000 * found.judged.expected_kills / found.judged.n_runs
+        assert min(row.kills_per_1000.low for row in rows) < foreseen < max(row.kills_per_1000.high for row in rows)
+    assert np.mean(held) > 0.9  # of 95 % intervals
+
+
+def test_a_request_that_is_kept_kills_as_often_as_it_did():
+    killed = np.arange(600) % 4 == 0
+    table = jobs(4, status=np.where(killed, "OUT_OF_MEMORY", "COMPLETED"), finished=~killed, user="u", task_name="t")
+    (short,) = verdict(table[:40]).memory.rows
+    assert (short.action, short.reason) == (KEEP, TOO_SHORT)
+    found = verdict(table)
+    (row,) = found.memory.rows
+    on = decisions_on([(found.memory, row)], DECLINED, None, "ann")
+    (declined,) = decided(found, on).memory.rows
+    for kept in (short, declined):
+        assert kept.kills_per_1000.low < 250 < kept.kills_per_1000.high
 
 
 def test_use_above_the_request_raises_only_where_requests_are_enforced():

@@ -19,6 +19,7 @@ from workprof.answers.verdict import key_words, notes, sentence, why
 from workprof.core.errors import SettingsError
 from workprof.core.fields import differences, write
 from workprof.core.records import to_json
+from workprof.core.table import printed
 from workprof.core.text import spreadsheet_text
 from workprof.core.units import GB, MIB, parse_size
 from workprof.memory.exports import (
@@ -97,7 +98,8 @@ def in_bytes(gigabytes: float) -> int:
 
 def risk(row: VerdictRow) -> str:
     """Return the kills of the next 1,000 runs in words."""
-    return f"{row.kills_per_1000.low:.2g} to {row.kills_per_1000.high:.2g} kills in the next 1,000 runs"
+    low, high = (printed(one, "%.2g") for one in (row.kills_per_1000.low, row.kills_per_1000.high))
+    return f"{low} to {high} kills in the next 1,000 runs"
 
 
 def evidence(row: VerdictRow, one: ResourceVerdict) -> str:

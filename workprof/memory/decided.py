@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 import numpy as np
 
 from workprof.core.errors import SettingsError
-from workprof.core.stats import Interval
 from workprof.memory.decisions import (
     DECLINED,
     LEAVE_OUT,
@@ -25,7 +24,7 @@ from workprof.memory.decisions import (
     keys_named,
 )
 from workprof.memory.verdict import Decided, Judged, ResourceVerdict, Verdict, figures_of
-from workprof.memory.verdict_rows import DECIDED, KEEP, OfResource, VerdictRow, retries_of
+from workprof.memory.verdict_rows import DECIDED, KEEP, OfResource, VerdictRow, rate, retries_of
 
 
 def row_key(row: VerdictRow, one: OfResource) -> str:
@@ -82,7 +81,7 @@ def _row(row: VerdictRow, decision: Decision | None) -> VerdictRow:
         retry=retries_of(row.request, row.request),
         saved=0.0,
         kills=0,
-        kills_per_1000=Interval(0.0, 0.0),
+        kills_per_1000=rate(KEEP, row.request, 0.0, {**vars(row), "kills": 0}),
     )
 
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Protocol
 
 import numpy as np
@@ -30,6 +31,7 @@ NEARLY_FULL = 0.8
 """Largest use over request from which a key is said to use its request."""
 RETRY_FACTOR, RETRIES = 1.5, 2
 
+NORMAL = NormalDist()
 RATE_WEIGHT = 50.0
 """Runs that the foreseen chance of a row weighs in the interval of its kills, beside its own runs."""
 
@@ -183,10 +185,14 @@ def _sums(keys: _Keys, judged: Judgement) -> dict[str, Floats]:
     changes = np.diff(runs.request[order], prepend=np.nan) != 0
     changes[np.r_[0, np.flatnonzero(np.diff(row[order])) + 1]] = True
     booked = runs.booked[judged.first :]
+    n_runs, log_use = total(np.ones(len(runs))), np.log(runs.use)
+    spread = total((log_use - (total(log_use) / n_runs)[row]) ** 2) / n_runs
     return {
-        "n_runs": total(np.ones(len(runs))),
+        "n_runs": n_runs,
         "n_requests": np.bincount(row[order], changes.astype(np.float64), n_rows),
         "n_killed": total(runs.killed),
+        "killed_at": total(runs.killed * runs.request),
+        "spread": np.sqrt(spread),  # of log use; that of killed runs just above their requests
         "n_bound": total(runs.bound),
         "n_above": total((runs.use > runs.request) & ~runs.killed & ~runs.bound),
         "largest": largest,
@@ -207,10 +213,6 @@ def _row(
     own: dict[str, float],
 ) -> VerdictRow:
     (key, by, told), (action, reason), (asked, size) = about, advice, sizes
-    rate = Interval(0.0, 0.0)
-    if action != KEEP or chance > 0:
-        found = wilson(own["kills"] + RATE_WEIGHT * chance, own["n_runs"] + RATE_WEIGHT)
-        rate = Interval(1000 * found.low, 1000 * found.high)
     return VerdictRow(
         key=key,
         by=by,
@@ -231,8 +233,30 @@ def _row(
         booked=own["booked"],
         saved=own["saved"],
         kills=int(own["kills"]),
-        kills_per_1000=rate,
+        kills_per_1000=rate(action, size, chance, own),
     )
+
+
+def rate(action: str, size: float, chance: float, own: dict[str, float]) -> Interval:
+    """The kills of the next 1,000 runs, a 95 % interval: of the row's runs, and of the chance that is foreseen.
+
+    What a killed run would have used is not known. At most such runs have all kills that are foreseen; at least those
+    of a normal distribution of log use, spread as the row's, that is above their requests as often as they were killed.
+    A request that is kept kills as often as it did, and the runs that used more than it.
+    """
+    n, unknown, low = own["n_runs"], own["n_killed"], chance
+    if action == KEEP:
+        low = chance = max(chance, unknown / n)
+        unknown += own["n_above"]
+        if not chance:
+            return Interval(0.0, 0.0)
+    elif unknown:
+        further = math.log(size * unknown / own["killed_at"]) / own["spread"] if own["spread"] > 0 else math.inf
+        low = min(chance, NORMAL.cdf(NORMAL.inv_cdf((unknown + 0.5) / (n + 1)) - further))
+    least, most = (
+        wilson(own["kills"] + min(unknown, share * n) + RATE_WEIGHT * share, n + RATE_WEIGHT) for share in (low, chance)
+    )
+    return Interval(1000 * least.low, 1000 * most.high)
 
 
 def retries_of(size: float, request: float) -> tuple[float, ...]:
