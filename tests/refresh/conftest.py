@@ -6,6 +6,7 @@ import pytest
 
 from workprof.core.settings import Settings
 from workprof.core.units import GIB
+from workprof.sources.refresh import refresh
 from workprof.workbench import Workbench
 
 
@@ -18,6 +19,23 @@ def bench(tmp_path):
 @pytest.fixture
 def on_path(monkeypatch):
     return lambda folder: monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.fixture
+def told(bench, tmp_path, on_path):
+    """Refresh a source, whose command (sacct, kubectl) prints a text, and return what came; nothing is computed."""
+    on_path(tmp_path)
+
+    def refreshed(source, text, now_s):
+        if source.name not in {each.name for each in bench.sources()}:
+            bench.add_source(source)
+        (tmp_path / "answer").write_text(text)
+        command = tmp_path / {"slurm": "sacct", "kubernetes": "kubectl"}.get(source.kind, "none")
+        command.write_text(f"#!/bin/sh\ncat '{tmp_path}/answer'\n")
+        command.chmod(0o755)
+        return refresh(bench._store, source, lambda *_: None, bench.settings, now_s=now_s)
+
+    return refreshed
 
 
 def rows_of(bench, name):

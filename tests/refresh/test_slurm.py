@@ -7,6 +7,7 @@ import pytest
 from tests.refresh.conftest import rows_of
 from tests.refresh.planted import BEGIN, jobs, sacct
 from workprof.core.errors import SettingsError
+from workprof.formats import FORMATS
 from workprof.sources.api import SourceUnreachable
 from workprof.sources.source import Source
 
@@ -128,3 +129,20 @@ def test_links_of_before_a_refresh_go_on(bench, tmp_path, on_path, source):
     assert bench.dataset(f"{first}?user=ann").rows < now.rows
     bench.rename("cluster", "other")
     assert bench.dataset(first).name == "other"
+
+
+HEADING = "JobID|JobName|User|Cluster|State|Submit|Start|End|Elapsed|ReqMem|MaxRSS"
+
+
+def test_the_cluster_of_a_refresh_before_it_was_a_field_is_the_same_column(bench, source, told, monkeypatch):
+    day = "2023-11-14T"
+    job = f"7|align|ann|alpha|COMPLETED|{day}10:00:00|{day}10:00:00|{day}10:30:00|00:30:00|4G|1G"
+    ran = f"{day}11:00:00|{day}11:00:00|Unknown|01:00:00|4G|"
+    known = FORMATS["slurm"]
+    rules = tuple(rule for rule in known.rules if rule.field != "cluster")
+    with monkeypatch.context() as before:
+        before.setitem(FORMATS, "slurm", dataclasses.replace(known, rules=rules))
+        told(source, f"{HEADING}\n{job}\n8|sort|bob|alpha|RUNNING|{ran}\n", BEGIN)
+    done = told(source, f"{HEADING}\n8|sort|bob|alpha|RUNNING|{ran}\n8|sort|bob|beta|RUNNING|{ran}\n", BEGIN + 60)
+    assert done.rows == 3
+    assert bench.preview("cluster", 10)["cluster"].tolist() == ["alpha", "alpha", "beta"]

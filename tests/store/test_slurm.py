@@ -280,3 +280,18 @@ def test_gpus_of_older_lists_of_resources_are_summed(store, write, gres, percent
     frame = store.frame("g", ["requested_gpu_percent", "gpu_type"])
     np.testing.assert_array_equal(frame["requested_gpu_percent"], [percent, 100])
     assert frame["gpu_type"].astype(object).where(frame["gpu_type"].notna(), None).tolist() == [kind, "t4"]
+
+
+@pytest.mark.parametrize("of_step", ["alpha", ""])
+def test_steps_are_of_the_job_of_their_cluster(store, write, of_step):
+    """`sacct -M alpha,beta`: each cluster counts its jobs from 1."""
+    text = (
+        "JobID|Cluster|State|Start|Elapsed|ReqMem|MaxRSS\n"
+        "7|beta|COMPLETED|2024-05-26T10:00:00|04:00:00|200G|\n7.0|beta|COMPLETED|2024-05-26T11:00:00|03:00:00||150G\n"
+        "7|alpha|COMPLETED|2024-05-26T10:30:00|02:00:00|4G|\n"
+        f"7.batch|{of_step}|COMPLETED|2024-05-26T10:30:00|02:00:00||1G\n"
+        "8.batch|alpha|COMPLETED|2024-05-26T10:30:00|02:00:00||3G\n"
+    )
+    checks, rows = loaded(store, write, text, "job_name", "cluster", "peak_memory_bytes")
+    assert rows == [["7", "beta", 150 * GIB], ["7", "alpha", GIB], ["8", "alpha", 3 * GIB]]
+    assert (checks["steps"].count, checks["steps without a job"].count) == (2, 1)

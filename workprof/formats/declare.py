@@ -84,6 +84,7 @@ class Steps:
     # fields and kept columns of which the largest of the run and its steps counts; the others are those of the run's
     # own line, the first step's where there is none
     largest: tuple[str, ...]
+    within: tuple[str, ...] = ()  # further ones that name it with the key; a step without a value has its run's
 
 
 @dataclass(frozen=True)

@@ -219,6 +219,7 @@ FORMAT = Format(
         Rule("user", "User"),
         Rule("group", "Account"),
         Rule("workload", "Partition"),
+        Rule("cluster", "Cluster"),
         Rule("node", "NodeList"),
         Rule("status", "State"),
         Rule("submit_time_s", "Submit"),
@@ -256,6 +257,7 @@ FORMAT = Format(
             *("peak_memory_bytes", "mean_memory_bytes", "read_bytes", "write_bytes", "MaxVMSize", "TotalCPU"),
             *("gpu_usage_percent", "peak_gpu_memory_bytes", "peak_memory_is_lower_bound", "out_of_memory_kills"),
         ),
+        within=("cluster",),
     ),
     made=(
         _of_usage("mean_memory_bytes", "mem", ("TRESUsageInAve",)),
@@ -387,5 +389,5 @@ FORMAT = Format(
         ),
     ),
     not_known="Slurm samples memory: a peak between two samples is missed, so a size may be too small.",
-    rows_version=3,
+    rows_version=4,
 )

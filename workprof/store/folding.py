@@ -87,7 +87,7 @@ def complete(
     run_watched(cursor, f"CREATE TABLE {rows} AS {source}", [], progress, span)
     steps = orphans = 0
     if folds:
-        steps, orphans = _counts(cursor, folds, aside)
+        steps, orphans = _counts(cursor, folds, aside, rows)
     cursor.execute(f"DROP TABLE {aside}")
     made = _columns(columns, makes, declared)
     empty = _empty(cursor, rows, [column for column in made if declared.reader or column.name not in given])
@@ -145,39 +145,42 @@ def _folded(steps: Steps, have: set[str], lines: str) -> str:
     largest = [name for name in steps.largest if name in have]
     key, began = quoted(steps.key), "start_time_s" if "start_time_s" in have else "line_"
     keyed = f"SELECT *, {_run_of(steps)} AS run_, coalesce({_run_of(steps)}, {key}) AS of_ FROM ({lines})"
+    keys = ["of_", *(quoted(name) for name in steps.within if name in have)]
+    for name in keys[1:]:
+        before, any_of = f"last_value({name} IGNORE NULLS) OVER (PARTITION BY of_ ORDER BY line_)", f"max({name}) OVER"
+        filled = f"CASE WHEN run_ IS NULL THEN {name} ELSE coalesce({name}, {before}, {any_of} (PARTITION BY of_)) END"
+        keyed = f"SELECT * REPLACE ({filled} AS {name}) FROM ({keyed})"
+    by = ", ".join(keys)
+    named = "".join(f"{name} AS of_run_{at}, " for at, name in enumerate(keys))
+    same = " AND ".join(f"lines_.{name} IS NOT DISTINCT FROM of_run_{at}" for at, name in enumerate(keys))
     own, never = f"max({began}) FILTER (WHERE run_ IS NULL)", "'infinity'::DOUBLE"
     order = f"ORDER BY {began} NULLS LAST, run_ IS NOT NULL, line_"
     attempt = (
-        f"CASE WHEN run_ IS NULL THEN coalesce({began}, {never}) ELSE coalesce({own} OVER (PARTITION BY of_ {order}), "
-        f"min({began}) FILTER (WHERE run_ IS NULL) OVER (PARTITION BY of_), {never}) END"
+        f"CASE WHEN run_ IS NULL THEN coalesce({began}, {never}) ELSE coalesce({own} OVER (PARTITION BY {by} {order}), "
+        f"min({began}) FILTER (WHERE run_ IS NULL) OVER (PARTITION BY {by}), {never}) END"
     )
     of_steps = "".join(f", max({quoted(name)}) AS {quoted('step_' + name)}" for name in largest)
     replaced = [f"greatest({quoted(name)}, {quoted('step_' + name)}) AS {quoted(name)}" for name in largest]
     replaced.append(f"of_ AS {key}")
-    excluded = [*("line_", "run_", "of_", "attempt_", "owned_", "of_run_", "of_attempt_", "first_")]
-    excluded += [quoted(f"step_{name}") for name in largest]
+    excluded = [*("line_", "run_", "of_", "attempt_", "owned_", "of_attempt_", "first_")]
+    excluded += [*(f"of_run_{at}" for at in range(len(keys))), *(quoted(f"step_{name}") for name in largest)]
     return (
         f"WITH keyed_ AS ({keyed}), "
-        f"lines_ AS (SELECT *, {attempt} AS attempt_, bool_or(run_ IS NULL) OVER (PARTITION BY of_) AS owned_ "
+        f"lines_ AS (SELECT *, {attempt} AS attempt_, bool_or(run_ IS NULL) OVER (PARTITION BY {by}) AS owned_ "
         f"FROM keyed_), "
-        f"steps_ AS (SELECT of_ AS of_run_, attempt_ AS of_attempt_, min(line_) AS first_{of_steps} FROM lines_ "
-        f"WHERE run_ IS NOT NULL GROUP BY of_, attempt_) "
+        f"steps_ AS (SELECT {named}attempt_ AS of_attempt_, min(line_) AS first_{of_steps} FROM lines_ "
+        f"WHERE run_ IS NOT NULL GROUP BY {by}, attempt_) "
         f"SELECT * EXCLUDE ({', '.join(excluded)}) REPLACE ({', '.join(replaced)}) FROM lines_ "
-        f"LEFT JOIN steps_ ON of_ = of_run_ AND attempt_ = of_attempt_ "
+        f"LEFT JOIN steps_ ON {same} AND attempt_ = of_attempt_ "
         f"WHERE run_ IS NULL OR (NOT owned_ AND line_ = first_) ORDER BY line_"
     )
 
 
-def _counts(cursor: duckdb.DuckDBPyConnection, steps: Steps, table: str) -> tuple[int, int]:
+def _counts(cursor: duckdb.DuckDBPyConnection, steps: Steps, lines: str, runs: str) -> tuple[int, int]:
     """The lines that are folded away, and the runs without a line of their own."""
-    run, key = _run_of(steps), quoted(steps.key)
-    own = f"SELECT {key} FROM {table} WHERE {run} IS NULL AND {key} IS NOT NULL"
-    lines, orphans = one(
-        cursor,
-        f"SELECT count(*), count(DISTINCT {run}) FILTER (WHERE {run} NOT IN ({own})) "
-        f"FROM {table} WHERE {run} IS NOT NULL",
-    )
-    return int(lines) - int(orphans), int(orphans)
+    every, own = one(cursor, f"SELECT count(*), count(*) FILTER ({_run_of(steps)} IS NULL) FROM {lines}")
+    (there,) = one(cursor, f"SELECT count(*) FROM {runs}")
+    return int(every) - int(there), int(there) - int(own)
 
 
 def _columns(columns: Sequence[Column], makes: Sequence[Made], declared: Format) -> tuple[Column, ...]:

@@ -86,6 +86,7 @@ def grow(database: Database, own: Database, name: str, incoming: Incoming, begun
     with database.cursor() as session:
         before = _before(session, name)
         if before is not None:
+            before = _spelled(before, incoming.entry.columns)
             with _attached(session, copied, BEFORE, "READ_WRITE"):
                 session.execute(f"CREATE TABLE {BEFORE}.rows AS SELECT * FROM {before.relation}")
     came, new, columns = quoted(incoming.entry.table), incoming.entry.columns, incoming.entry.columns
@@ -225,6 +226,13 @@ def _before(cursor: duckdb.DuckDBPyConnection, name: str) -> Entry | None:
     if last:
         raise SettingsError(f"the dataset of source {name} was removed; add the source again to read it from the start")
     return None
+
+
+def _spelled(before: Entry, new: Sequence[Column]) -> Entry:
+    """The old columns as the new ones are spelled: names of a table do not differ in case alone."""
+    names = {column.name.lower(): column.name for column in new}
+    columns = (replace(column, name=names.get(column.name.lower(), column.name)) for column in before.columns)
+    return replace(before, columns=tuple(columns))
 
 
 def _together(
