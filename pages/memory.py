@@ -5,9 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _shell
+from pages._frame.errors import lacking
 from pages._frame.visit import Visit
 from pages._memory import bins, demand, ledger, models, nodes_needed, plan, policies, scenarios, scope, tasks
+from pages._memory.scope import PageContext
 from pages._parts import forms, tabs
+from workprof.core.errors import NotEnoughData
 from workprof.memory.questions import QUESTIONS
 from workprof.store.reports import Dataset
 
@@ -18,8 +21,19 @@ PAGE = _shell.Page(
     "requested_memory_bytes (or one request for all, set here).",
     resets=True,
 )
+
+
+def _plan(context: PageContext) -> None:
+    """Show the plan; where nothing can be sized, why, and the ledger."""
+    try:
+        plan.plan(context)
+    except NotEnoughData as error:
+        lacking(str(error))
+        ledger.without_memory(context.visit, context.dataset)
+
+
 VIEWS = {
-    "Plan": plan.plan,
+    "Plan": _plan,
     "Explore": tabs.parts(
         "memory_explore",
         {

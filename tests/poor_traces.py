@@ -40,6 +40,7 @@ POOR = {
     "failed": _rows(60, status="failed"),
     "requests": _without(_rows(60), "peak_memory_bytes", "cpu_usage_percent"),
     "usage": _without(_rows(60), "requested_memory_bytes", "requested_cpu_percent"),
+    "no-request": _rows(60, request="0"),
     "no-memory": _without(_rows(60), *_MEMORY.split(",")),
     "two": _rows(2),
     "one": _rows(1),

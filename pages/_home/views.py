@@ -7,9 +7,11 @@ import streamlit as st
 
 from pages._frame import cross_link, datasets
 from pages._frame.cross_link import Link, Parameters
+from pages._frame.errors import lacking
 from pages._frame.visit import Visit
 from pages._home import compare, since
 from pages._memory.plan import MOST_WORDS, verdict_of
+from pages._memory.scope import none_ended
 from pages._parts import clusterings, figures
 from pages._runs import links
 from workprof.answers.home import PRICE, deeds
@@ -25,12 +27,14 @@ from workprof.charts.home import (
     benchmark_headlines,
     configuration_headlines,
     measured_sentence,
+    missing_for_sizes,
     next_steps as steps_of_memory,
     telemetry_headlines,
     trace_headlines,
 )
 from workprof.charts.profiles.overview import profile_names, size_bars
 from workprof.charts.shapes import Headline
+from workprof.core.errors import NotEnoughData
 from workprof.core.question import parameters_of
 from workprof.core.runs import StoredRun
 from workprof.core.units import GB
@@ -41,7 +45,6 @@ from workprof.memory.changes import Changes
 from workprof.memory.ledger_settings import PROFILE, RESOURCES, TASK, LedgerPrices
 from workprof.memory.over_time import OverTime
 from workprof.memory.questions import ASSESS, LEDGER, VERDICT
-from workprof.memory.usage import USAGE_COLUMNS
 from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.memory.what_if import WhatIfSettings
 from workprof.nodes.questions import SEARCH
@@ -65,7 +68,11 @@ REQUESTED = {one.request for one in RESOURCES}
 
 def verdict(visit: Visit, dataset: Dataset) -> Verdict | None:
     """Return the verdict with its defaults, or show the way to it; None also where the trace cannot tell."""
-    return None if _unfit(visit, dataset) else verdict_of(visit, dataset, VerdictSettings(), "home_verdict")
+    try:
+        return None if _unfit(visit, dataset) else verdict_of(visit, dataset, VerdictSettings(), "home_verdict")
+    except NotEnoughData as error:
+        lacking(str(error))
+        return None
 
 
 def actions(result: Verdict, dataset: Dataset) -> None:
@@ -178,13 +185,10 @@ def findings(visit: Visit, dataset: Dataset) -> None:
 
 def _unfit(visit: Visit, dataset: Dataset) -> str:
     """Return why the trace cannot have a verdict; '' = it can."""
-    if not dataset.finished_rows:
+    if none_ended(visit, dataset):
         return "no run has finished"
-    columns = {column.name for column in visit.workbench.columns(dataset.hash)}
-    lacking = [name for name in ("requested_memory_bytes", "duration_s") if name not in columns]
-    if not columns & set(USAGE_COLUMNS.values()):
-        lacking.append("peak_memory_bytes")
-    return f"the trace has no {listed([label(name) for name in lacking])}" if lacking else ""
+    missing = missing_for_sizes(visit.workbench.column_profiles(dataset.hash))
+    return f"the trace has no {listed([label(name) for name in missing])}" if missing else ""
 
 
 DONE = ":material/check_circle: done"

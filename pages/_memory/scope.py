@@ -100,6 +100,14 @@ class PageContext:
         return REQUEST in self.columns or self.request_bytes > 0
 
 
+def none_ended(visit: Visit, dataset: Dataset) -> bool:
+    """Return whether sizes can rest on nothing: no run has finished, and no service runs on in windows."""
+    if dataset.finished_rows:
+        return False
+    columns = visit.workbench.column_profiles(dataset.hash)
+    return not any(one.column.name == "windows" and one.missing_share < 1 for one in columns)
+
+
 def context(visit: Visit, dataset: Dataset, above: DeltaGenerator, below: DeltaGenerator) -> PageContext | None:
     """Show the shared controls and return what was chosen; None (and what is missing) where the page cannot work.
 
@@ -115,7 +123,7 @@ def context(visit: Visit, dataset: Dataset, above: DeltaGenerator, below: DeltaG
             visit, f"This dataset has no column {' and no column '.join(missing)}, which sizing needs."
         )
         return None
-    if not dataset.finished_rows:
+    if none_ended(visit, dataset):
         lacking(NONE_FINISHED)
         return None
     without_requests = REQUEST not in columns  # then nothing can be compared before it is given

@@ -4,6 +4,8 @@ import pytest
 
 from tests import poor_traces
 from tests.pages.conftest import problems
+from tests.store.test_pods import services
+from workprof.answers.verdict import sentence
 from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
 
@@ -65,6 +67,26 @@ def test_without_finished_runs_every_page_says_so_and_the_ledger_is_shown(app, p
     assert "No run has finished" in told(memory)
     assert "memory_verdict" not in [one.key for one in memory.button]
     assert "Ledger" in [one.value for one in memory.header]
+
+
+@pytest.mark.parametrize("poor", ["no-request"], indirect=True)
+def test_requests_of_0_leave_the_rest_of_home_and_the_ledger(app, poor):
+    opened = app("home", home_steps="true")
+    assert {item.label: item.value for item in opened.metric}["Saved"] == "no data"
+    assert "Requests: the trace has no requested memory" in told(opened)
+    memory = shown(app, "memory")
+    assert "None of 60 runs has a request of memory; give one that stands for all of them." in told(memory)
+    assert "of requested cores are never used" in told(memory)
+
+
+def test_services_that_run_on_are_sized_on_home_and_memory(app, home, tmp_path):
+    (tmp_path / "pods.json").write_text(services(phase=True))
+    with Workbench(from_environment()) as workbench:
+        saves = sentence(workbench.verdict(workbench.ingest([tmp_path / "pods.json"]).hash))
+    opened = app("home", home_steps="true")
+    assert "Do these things" in [item.value for item in opened.header]
+    assert f"done · Requests: {saves}"[:100] in told(opened)
+    assert saves in told(shown(app, "memory"))
 
 
 @pytest.mark.parametrize("poor", ["two"], indirect=True)

@@ -10,6 +10,7 @@ from workprof.charts.shapes import Headline, headline
 from workprof.core.units import format_count, format_duration, format_share
 from workprof.core.words import counted, formatted, listed
 from workprof.memory.over_time import OverTime
+from workprof.memory.usage import USAGE_COLUMNS
 from workprof.memory.verdict import Verdict
 from workprof.store.reports import ColumnProfile, Counts, Dataset
 
@@ -90,23 +91,35 @@ NO_DATA, NOT_YET = "no data", "not yet"
 USED, REQUESTED = "peak_memory_bytes", "requested_memory_bytes"
 
 
+def missing_for_sizes(columns: Columns) -> tuple[str, ...]:
+    """Return the columns that sizes need and that have no value; an amount of 0 is none."""
+    held = {one.column.name for one in columns if one.missing_share < 1}
+    held -= {one.column.name for one in columns if one.column.name != "duration_s" and one.maximum <= 0}
+    lacking = [name for name in (REQUESTED, "duration_s") if name not in held]
+    return (*lacking, *(() if held & {*USAGE_COLUMNS.values()} else (USED,)))
+
+
 def home_headlines(
     columns: Columns, over_time: OverTime | None, verdict: Verdict | None, counts: Counts
 ) -> tuple[Headline, ...]:
     """Return the four figures of a job trace: requested, unused, saved at its kills, killed or failed.
 
-    Memory over time is None where it is not known, the verdict (with the defaults) where it is not computed yet.
+    Memory over time is None where it is not known, the verdict (with the defaults) where it is not computed yet
+    or cannot be.
     """
-    lacking = next((name for name in (REQUESTED, USED, "duration_s") if column_of(columns, name) is None), "")
+    lacking = next(iter(missing_for_sizes(columns)), "")
+    unknown = (NOT_YET, "not computed")
+    if over_time is None and not counts.finished:
+        unknown = (NO_DATA, "no run has finished")
     wanted = (
         (home.REQUESTED, None if over_time is None else home.requested_figure(over_time)),
         (home.UNUSED, None if over_time is None else home.unused_figure(over_time)),
         (SAVED, None if verdict is None else home.saved_figure(verdict)),
     )
     figures = [
-        _without(column.heading, lacking)
+        _without(column.heading, lacking, "column missing" if column_of(columns, lacking) is None else "all 0")
         if lacking
-        else Headline(column.heading, NOT_YET, column.help, "not computed")
+        else Headline(column.heading, unknown[0], column.help, unknown[1])
         if figure is None
         else headline(figure)
         for column, figure in wanted
@@ -229,6 +242,6 @@ def _period(columns: Columns) -> Headline:
     return Headline("Period", length, "From the start of the first run to that of the last.")
 
 
-def _without(words: str, column: str) -> Headline:
+def _without(words: str, column: str, detail: str = "column missing") -> Headline:
     meaning = f"The trace has no values of {column}; map a column to it on the Data page."
-    return Headline(words, NO_DATA, meaning, "column missing")
+    return Headline(words, NO_DATA, meaning, detail)
