@@ -194,7 +194,7 @@ def test_nobody_tells_the_pages_who_they_are_but_the_gate(client, home, name):
     assert passed(home, browser.get("/", headers={name: own}).json()[PERSON]) == "vera"
     for one in Users(home).all():
         Users(home).remove(one)
-    told = browser.get("/", headers={name: own}).json()  # nobody has to log in now
+    told = client().get("/", headers={name: own}).json()  # nobody has to log in at a server that begins now
     assert PERSON not in {key.lower().replace("_", "-") for key in told}
 
 
@@ -216,6 +216,13 @@ def test_a_changed_password_and_a_removed_person_are_out_at_once(client, home):
     Users(home).set("ann", None, GOOD + "!")
     Users(home).remove("vera")
     assert browser.get("/").status_code == another.get("/").status_code == 401
+
+
+def test_who_loses_the_last_password_opens_nothing(client, home):
+    browser = client()
+    (home / "users.json").unlink()
+    assert browser.get("/").status_code == 401
+    assert browser.session() == REFUSED
 
 
 def test_a_users_file_that_is_open_to_others_lets_nobody_in(client, home):

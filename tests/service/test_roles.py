@@ -88,6 +88,16 @@ def test_without_people_or_token_this_machine_alone_is_answered(tmp_path):
     assert ask(doors)[0].role is Role.ADMIN
 
 
+def test_who_loses_the_last_password_opens_nothing(tmp_path):
+    users = Users(tmp_path)
+    users.add("ann", "admin", GOOD)
+    doors = Doors(users=Users(tmp_path))
+    assert doors.closed
+    users.remove("ann")
+    assert doors.closed
+    assert ask(doors) == (None, 0.0)
+
+
 @pytest.mark.slow
 def test_a_viewer_asks_and_hands_nothing_in(home, people):
     for name in ("users.json", "secret"):

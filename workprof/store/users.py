@@ -93,6 +93,7 @@ class Users:
         """Take a home, in which nothing is made yet."""
         self._home, self._path = home, home / FILE_NAME
         self._read: tuple[tuple[int, int], dict[str, User]] = ((0, 0), {})
+        self._guarded = False
         self._slowed = Slowed()
         self._looks = threading.Semaphore(2)
         self._audit = Audit(home)
@@ -117,12 +118,14 @@ class Users:
             except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
                 raise SettingsError(f"{self._path} cannot be read ({error}); mend it, or put a copy back") from error
             self._read = (mark, users)
+            self._guarded = self._guarded or any(one.password for one in users.values())
         return self._read[1]
 
     @property
     def with_passwords(self) -> bool:
-        """Whether anybody can log in by a password."""
-        return any(one.password for one in self.all().values())
+        """Whether anybody can log in by a password, or could before: who loses the last one opens no door by it."""
+        self.all()
+        return self._guarded
 
     def role(self, name: str) -> Role:
         """What somebody may do whom another login vouches for: who is not listed may look."""
