@@ -116,7 +116,8 @@ class Gate:
         try:
             user = await to_thread.run_sync(self._users.check, given["name"], given["password"], address)
         except Refused as error:
-            self._users.note_failure(given["name"], address, "dashboard")
+            if not error.wait_s:  # what is not looked at would fill the log
+                self._users.note_failure(given["name"], address, "dashboard")
             status = 429 if error.wait_s else 401
             answer = _page(given["next"], str(error), status)
             if error.wait_s:

@@ -126,7 +126,8 @@ class Doors:
         try:
             user = await asyncio.to_thread(users.check, name, password, peer)
         except Refused as error:
-            users.note_failure(name, peer, "service")
+            if not error.wait_s:  # what is not looked at would fill the log
+                users.note_failure(name, peer, "service")
             return None, error.wait_s
         self._known[sent] = (Caller(name, user.level), time.monotonic())
         while len(self._known) > MOST_CLIENTS:
@@ -208,6 +209,9 @@ class Guard:
 
     async def _let_in(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[int, str, float] | None:
         try:
+            waits = self._rate.wait_s(scope["client"][0] if scope.get("client") else "")
+            if waits:
+                return 429, f"more than {self._limits.rate:g} requests a second; try again in {waits:.3f} s", waits
             return self._refusal(scope, headers, await self._named(scope, headers))
         except WorkprofError as error:  # of the file of users, which is not for strangers
             LOG.error("nobody comes in: %s", error)
@@ -236,9 +240,6 @@ class Guard:
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and (len(length) > 18 or int(length) > self._limits.body_bytes):
             return 413, f"a body of more than {self._limits.body_bytes:,} bytes; send fewer jobs at once", 0.0
-        waits = self._rate.wait_s(scope["client"][0] if scope.get("client") else "")
-        if waits:
-            return 429, f"more than {self._limits.rate:g} requests a second; try again in {waits:.3f} s", waits
         return None
 
     def _limited(self, receive: Receive) -> Receive:

@@ -131,7 +131,8 @@ class Journal:
                 while len(batch) < MOST_AT_ONCE:
                     batch.append(self._queue.get_nowait())
             ended = None in batch
-            self._write([one for one in batch if one is not None])
+            # a request that was given up cancels its future; a future that runs takes its result whatever becomes of it
+            self._write([one for one in batch if one is not None and one[1].set_running_or_notify_cancel()])
 
     def _write(self, batch: Sequence[tuple[Sequence[Run], Future[Receipt]]]) -> None:
         fresh: dict[str, bytes] = {}
