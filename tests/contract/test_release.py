@@ -47,6 +47,7 @@ CHANGED: dict[str, str] = {
     "version: memory.tables": "dates and parts of names may be inputs",
     "version: nodes.rank": "nodes are called different overall only where an aspect differs",
     "version: nodes.advice": "it ranks nodes",
+    "version: phases.shapes": "what is seen of a run no longer tells how long it will be",
     "version: nodes.search": "a run may cost its time times a price that is given",
     "version: profiles.forecaster": WAITS,
     "version: profiles.held_out": WAITS,

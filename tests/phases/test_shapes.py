@@ -19,6 +19,7 @@ from workprof.phases.shapes import (
     MEDOIDS,
     Shapes,
     ShapesSettings,
+    beginnings,
     distances,
     least_cost,
     medoids_of,
@@ -72,6 +73,14 @@ def test_a_begun_run_is_forecast_by_its_shape(found):
     assert lines[MEDOIDS].duration_error < lines[ALIKE].duration_error
     assert found.memory_counter == "mem.AnonPages_mb"
     assert "Error of run time: " in forecast_words(found)
+
+
+@pytest.mark.parametrize(("length", "n_seen"), [(12, 10), (480, 12)])  # of at most 60 samples of the median run
+def test_what_is_seen_of_a_run_does_not_tell_how_long_it_will_be(length, n_seen):
+    run = np.random.default_rng(0).normal(0, 1, (2, 4 * length))
+    seen = beginnings([run[:, :length], run, run], 0.2, 60)
+    assert seen[0].shape == (n_seen, 2)
+    np.testing.assert_array_equal(seen[0], seen[1])
 
 
 def test_every_shape_has_its_curve_and_its_runs(found):

@@ -86,6 +86,7 @@ SHAPES = Question(
     Shapes,
     "workprof.phases.shapes:shapes_of",
     finds="shapes of runs",
+    version=2,
     page=PAGE,
     tab="Library",
     method="run_shapes",

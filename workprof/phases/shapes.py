@@ -166,7 +166,8 @@ def shapes_of(frames: Mapping[str, pd.DataFrame], settings: ShapesSettings, prog
     normaliser = fit_normaliser(found.runs, found.counters, fingerprints)
     whole = [np.nan_to_num(normalised(run, normaliser, fingerprints).for_statistics) for run in found.runs]
     chosen = most_moving(whole, settings.shown)
-    series = [np.ascontiguousarray(shortened_series(one[chosen], settings.points).T) for one in whole]
+    parts = [one[chosen] for one in whole]
+    series = [np.ascontiguousarray(shortened_series(one, settings.points).T) for one in parts]
     order = np.random.default_rng(library.seed).permutation(len(series))
     own = np.sort(order[: settings.most_runs])
     progress(0.1, "warping runs onto each other")
@@ -179,18 +180,20 @@ def shapes_of(frames: Mapping[str, pd.DataFrame], settings: ShapesSettings, prog
     scale = scale_of(prints, library.match)
     by_phases = distances([phases_of(one, scale) for one in prints])
     table = _aggregates(compared)
+    seen = beginnings([parts[at] for at in own], settings.seen, settings.points)
+    begun = distances(seen)
     ways: dict[str, _Way] = {
-        MEDOIDS: _Way(warped, lambda at: medoids_of(warped[np.ix_(at, at)], k)[1]),
-        BARYCENTERS: _Way(warped, lambda at: _around_barycenters([compared[one] for one in at], k)),
-        DENSITY: _Way(warped, lambda at: _dense(warped[np.ix_(at, at)])),
-        PHASES: _Way(by_phases, lambda at: medoids_of(by_phases[np.ix_(at, at)], k)[1]),
-        AGGREGATES: _Way(table, lambda at: medoids_of(table[np.ix_(at, at)], k)[1]),
+        MEDOIDS: _Way(warped, begun, lambda at: medoids_of(warped[np.ix_(at, at)], k)[1]),
+        BARYCENTERS: _Way(warped, begun, lambda at: _around_barycenters([compared[one] for one in at], k)),
+        DENSITY: _Way(warped, begun, lambda at: _dense(warped[np.ix_(at, at)])),
+        PHASES: _Way(by_phases, begun, lambda at: medoids_of(by_phases[np.ix_(at, at)], k)[1]),
+        AGGREGATES: _Way(table, _aggregates(seen), lambda at: medoids_of(table[np.ix_(at, at)], k)[1]),
     }
     progress(0.7, "grouping runs")
     labels = {name: way.grouped(np.arange(len(own))) for name, way in ways.items()}
     runs = [found.runs[at] for at in own]
     memory = _memory_counter(found.counters)
-    judged = _Judged(runs, compared, learn, settings.seen, _peaks(runs, found.counters, memory), found.step_s)
+    judged = _Judged(runs, learn, _peaks(runs, found.counters, memory), found.step_s)
     groupings = [judged.grouping(name, way, labels[name], labels[settings.grouping]) for name, way in ways.items()]
     shown, curves = _curves(labels[settings.grouping], compared, runs, found.step_s, progress)
     every, n_bounded = _with_others(shown, own, series, warped)
@@ -224,6 +227,18 @@ def distances(series: Sequence[Floats]) -> Floats:
 
     share_out(work, len(series), 1, lambda _: None)
     return result
+
+
+def beginnings(parts: Sequence[Floats], share: float, points: int) -> list[Floats]:
+    """(length, d) first samples of (d, T) runs: of each as many, a share of the median run's.
+
+    All are shortened by the factor that brings the median run to `points`: how long a run goes on changes nothing.
+    """
+    median = float(np.median([one.shape[1] for one in parts]))
+    first = [one[:, : max(2, round(share * median))] for one in parts]
+    rate = min(1.0, points / median)
+    shortened = [shortened_series(one, max(2, round(rate * one.shape[1]))) for one in first]
+    return [np.ascontiguousarray(one.T) for one in shortened]
 
 
 def least_cost(first: Floats, second: Floats) -> float:
@@ -320,9 +335,10 @@ def _aggregates(series: Sequence[Floats]) -> Floats:
 
 @dataclass(frozen=True)
 class _Way:
-    """A distance of runs, and what groups some of them."""
+    """A distance of runs, that of their beginnings, and what groups some of them."""
 
-    costs: Floats
+    costs: Floats  # (n, n)
+    begun: Floats  # (n, n)
     grouped: Callable[[Ints], Ints]
 
 
@@ -342,9 +358,7 @@ class _Judged:
     """Compared runs: groups are learned from half of them and judged on the others."""
 
     runs: Sequence[Run]
-    series: Sequence[Floats]
     learn: Ints
-    seen: float
     peaks: Floats
     step_s: float
 
@@ -356,19 +370,13 @@ class _Judged:
     def durations(self) -> Floats:
         return np.array([run.values.shape[1] * self.step_s for run in self.runs])
 
-    def begun(self, name: str) -> Floats:
-        """(n, n) distances of what is seen of runs."""
-        n = max(2, round(self.seen * float(np.median([len(one) for one in self.series]))))
-        first = [np.ascontiguousarray(one[:n]) for one in self.series]
-        return _aggregates(first) if name == AGGREGATES else distances(first)
-
     def grouping(self, name: str, way: _Way, labels: Ints, shown: Ints) -> Grouping:
         from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415  heavy
 
         learned = way.grouped(self.learn)
         across = way.costs[np.ix_(self.held, self.learn)]
         held = learned[across.argmin(axis=1)]
-        near = np.argsort(self.begun(name)[np.ix_(self.held, self.learn)], axis=1)[:, :NEIGHBOURS]
+        near = np.argsort(way.begun[np.ix_(self.held, self.learn)], axis=1)[:, :NEIGHBOURS]
         votes = [int(np.bincount(learned[one] + 1).argmax()) - 1 for one in near]
         workloads = [run.workload for run in self.runs]
         return Grouping(
