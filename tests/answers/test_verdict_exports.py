@@ -103,8 +103,8 @@ LUA = """
 slurm = {SUCCESS = 0, NO_VAL = 4294967294}
 dofile(arg[1])
 for line in io.lines() do
-  local user, name, node, cpu, minutes = line:match("(.-)|(.-)|(.-)|(.-)|(.*)")
-  local job = {user_name = user, name = name, account = "lab", partition = "long",
+  local user, name, node, cpu, minutes, account, partition = line:match("(.-)|(.-)|(.-)|(.-)|([^|]*)|?([^|]*)|?(.*)")
+  local job = {user_name = user, name = name, account = account, partition = partition,
     min_mem_per_node = tonumber(node), min_mem_per_cpu = tonumber(cpu), time_limit = tonumber(minutes)}
   assert(slurm_job_submit(job, {}, 0) == slurm.SUCCESS)
   print(job.min_mem_per_node, job.min_mem_per_cpu, job.time_limit)
@@ -113,7 +113,10 @@ end
 
 
 def submitted(tmp_path, text, *jobs):
-    """Return (MiB per node, MiB per CPU, minutes) of jobs after they passed the script; '' = not said."""
+    """Return (MiB per node, MiB per CPU, minutes) of jobs after they passed the script; '' = not said.
+
+    A job is user, name, MiB per node, MiB per CPU, minutes, and what it says of account and partition.
+    """
     lua = next((one for one in ("lua5.4", "lua5.3", "lua") if shutil.which(one)), None)
     assert lua, "no lua found: install it (Debian: apt-get install lua5.4)"
     (tmp_path / "job_submit.lua").write_text(text, encoding="utf-8")
@@ -161,6 +164,47 @@ def test_slurm_gives_a_job_the_row_of_its_user_name_and_request(slurm, tmp_path)
         [None, 32 * 1024, None],
         [None, None, None],
     ]
+
+
+@pytest.mark.parametrize("named", [(), ("group",), ("workload",), ("group", "workload")])
+@pytest.mark.parametrize("same_request", [True, False])
+@pytest.mark.parametrize("new_names", [True, False])
+def test_slurm_gives_every_job_of_the_trace_the_size_of_its_row(tmp_path, named, same_request, new_names):
+    """Of users alone, with their request, account and partition; a name that needs its request keeps it."""
+    n = np.arange(600)
+    table = runs(
+        600,
+        user=np.array(["ana", "bob"])[n % 2],
+        task_name=[f"run-{at}" if at % 200 else "full" for at in n] if new_names else None,
+        requested_memory_bytes=8 * GIB + (0 if same_request else MIB) * (n % 200 * 20.0),
+        share=np.where(n % 200 == 0, 1.0, 0.3) if new_names else 0.3,
+        group=np.array(["lab", "farm"])[n // 2 % 2] if "group" in named else None,
+        workload=np.array(["long", "short"])[n // 3 % 2] if "workload" in named else None,
+    )
+    found = verdict(table)
+    sizes = Sizes(found.memory)
+    jobs = table.sample(40, random_state=0).to_dict("records") + table[::200].to_dict("records")
+    expected = [sizes.find(job, job["requested_memory_bytes"] / GB) for job in jobs]
+    assert all(one.row is not None for one in expected)
+    changed = {one.row.action for one in expected}
+    assert LOWER in changed or (new_names and not same_request)
+    got = submitted(
+        tmp_path,
+        told(found, "slurm"),
+        *(
+            (
+                job["user"],
+                job["task_name"] or "a name",
+                round(job["requested_memory_bytes"] / MIB),
+                "",
+                "",
+                job["group"] or "an account",
+                job["workload"] or "a partition",
+            )
+            for job in jobs
+        ),
+    )
+    assert [job[0] for job in got] == [mib(one.size) for one in expected]
 
 
 def test_slurm_of_a_trace_without_users_goes_by_name(tmp_path):

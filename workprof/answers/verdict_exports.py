@@ -34,7 +34,7 @@ from workprof.memory.exports import (
     one_line,
     yaml_text,
 )
-from workprof.memory.resources import CPU, GPU, KEY_COLUMNS, MEMORY, OWNER_KIND, PER_CPU, TIME
+from workprof.memory.resources import COARSE, CPU, GPU, KEY_COLUMNS, MEMORY, OWNER_KIND, PER_CPU, TIME
 from workprof.memory.verdict import ResourceVerdict, Verdict
 from workprof.memory.verdict_rows import KEEP, LOWER, RAISE, VerdictRow
 from workprof.memory.verdict_sizes import REQUEST
@@ -400,38 +400,45 @@ def _in_words(row: VerdictRow) -> str:
 
 
 def sizes_slurm(verdict: Verdict, origin: Origin) -> str:
-    """Return a `job_submit.lua`: a job gets the size of its user, name and request, else that of its user and name."""
+    """Return a `job_submit.lua`: a job gets the size of the finest key that a row has of it."""
     if not any({"task_name", "user"} & row.key.keys() for row in verdict.memory.rows):
         _need("task_name", "jobs", "slurm", verdict)
     lines = [f"-- {line}" for line in header_lines(verdict, origin)]
     lines += [
-        "-- Beside slurm.conf, with JobSubmitPlugins=lua. Keys: user, job name (or account and partition), and the MiB",
-        "-- requested per node (n) or per CPU (c); no number: of any request. `size` is in that unit; `retry` are the",
-        "-- sizes to submit again with after OUT_OF_MEMORY. `times` are minutes (t).",
+        "-- Beside slurm.conf, with JobSubmitPlugins=lua. `keys`: the columns of a job, the finest first. A row counts",
+        "-- for the MiB requested per node (n) or per CPU (c); without a number, for any request. A job that names no",
+        "-- account or partition has none. `size` is in the unit of the request; `retry` are the sizes to submit again",
+        "-- with after OUT_OF_MEMORY. `times` are minutes (t).",
+        "",
     ]
-    by_user = str("user" in verdict.memory.levels[0]).lower()
-    lines += [f"local by_user = {by_user} -- whether keys begin with a user", ""]
     for name, resource in (("sizes", MEMORY), ("times", TIME)):
         one = next((one for one in verdict.resources if one.resource == resource), None)
-        lines += [f"local {name} = {{", *([] if one is None else _lua_rows(one)), "}", ""]
+        lines += [f"local {name} = {{", *(["  keys = {},"] if one is None else _lua_rows(one)), "}", ""]
     return "\n".join([*lines, *_LUA_FUNCTIONS, ""])
 
 
 SEPARATOR = "\n"
 """Between the parts of a key in Lua; a name of a user has no line end."""
+JOB_FIELDS = {"user": "user_name", "task_name": "name", "group": "account", "workload": "partition"}
+"""Column -> the field of a job that holds it."""
 
 
 def _lua_rows(one: ResourceVerdict) -> Iterator[str]:
+    keys = []
+    for by in one.levels:
+        fields = (*(JOB_FIELDS[name] for name in _lua_columns(by)), *((REQUEST,) if REQUEST in by else ()))
+        keys.append(f"{{ {', '.join(map(lua_text, fields))} }}")
+    yield f"  keys = {{ {', '.join(keys)} }},"
     entries: dict[str, tuple[tuple[bool, float], VerdictRow, list[int]]] = {}
-    for row in one.rows:
-        if not row.by or (row.action == KEEP and row.would is None):
-            continue
-        names = ("user", "task_name") if "task_name" in row.by else ("user", "group", "workload")
-        parts = [row.key.get(name, "") for name in names]
+    for row in _lua_listed(one):
         factor, letter = _lua_unit(row, one.resource)
-        parts.append(f"{letter}{round(row.request * factor)}" if REQUEST in row.by else letter)
+        key = SEPARATOR.join(
+            [
+                *(f"{JOB_FIELDS[name]}={row.key.get(name, '')}" for name in _lua_columns(row.by)),
+                f"{letter}{round(row.request * factor)}" if REQUEST in row.by else letter,
+            ]
+        )
         sizes = [math.ceil(size * factor * (1 - 1e-12)) for size in (row.size, *row.retry)]
-        key = SEPARATOR.join(parts)
         rank = row.would is not None, row.size  # two requests that round to one: none is touched, or the larger size
         if key not in entries or entries[key][0] < rank:
             entries[key] = rank, row, sizes
@@ -439,6 +446,28 @@ def _lua_rows(one: ResourceVerdict) -> Iterator[str]:
         yield f"  -- {one_line(key_words(row))}: {evidence(row, one)}"
         later = ", ".join(map(str, sizes[1:]))
         yield f"  [{lua_text(key)}] = {{ action = {lua_text(row.action)}, size = {sizes[0]}, retry = {{ {later} }} }},"
+
+
+def _lua_columns(by: Iterable[str]) -> list[str]:
+    """Return the columns of a key that Slurm knows of a job."""
+    return [name for name in (("user", "task_name") if "task_name" in by else COARSE) if name in by]
+
+
+def _lua_listed(one: ResourceVerdict) -> list[VerdictRow]:
+    """Return rows that change or are left out, and the kept ones whose jobs a coarser of these would take."""
+    rows = [row for row in one.rows if row.by]
+    listed = [row for row in rows if row.action != KEEP or row.would is not None]
+    told = {id(row) for row in listed}
+    for fine, coarse in itertools.combinations(one.levels, 2):
+        common = [name for name in coarse if name in fine]
+        taken = {_values(row, common) for row in listed if row.by == coarse}
+        told |= {id(row) for row in rows if row.by == fine and _values(row, common) in taken}
+    return [row for row in rows if id(row) in told]
+
+
+def _values(row: VerdictRow, names: list[str]) -> tuple[str | int, ...]:
+    """Return the values of some columns of a key; a request in whole MiB."""
+    return tuple(round(row.request * GB / MIB) if name == REQUEST else row.key.get(name, "") for name in names)
 
 
 def _lua_unit(row: VerdictRow, resource: str) -> tuple[float, str]:
@@ -457,14 +486,21 @@ def _mebibytes_of(text: str) -> float:
 
 
 _LUA_FUNCTIONS = """\
--- an entry of user and name with the request, else of any request; then of user, account and partition
+-- the row of the finest key, with the request or of any
 local function entry_of(entries, job, unit, asked)
-  local user, asked = by_user and job.user_name or "", unit .. string.format("%d", asked)
-  local own = user .. "\\n" .. (job.name or "") .. "\\n"
-  local place = user .. "\\n" .. (job.account or "") .. "\\n" .. (job.partition or "") .. "\\n"
-  for _, key in ipairs({ own .. asked, own .. unit, place .. asked }) do
-    if entries[key] then
-      return entries[key]
+  for _, columns in ipairs(entries.keys) do
+    local parts, last = {}, unit
+    for _, column in ipairs(columns) do
+      if column == "request" then
+        last = unit .. string.format("%d", asked)
+      else
+        parts[#parts + 1] = column .. "=" .. (job[column] or "")
+      end
+    end
+    parts[#parts + 1] = last
+    local found = entries[table.concat(parts, "\\n")]
+    if found then
+      return found
     end
   end
 end
