@@ -354,6 +354,33 @@ def test_kubernetes_says_where_a_kind_has_no_patch_or_is_not_known():
     assert re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", document["metadata"]["name"])
 
 
+def test_kubernetes_patches_a_workload_of_which_the_cpu_alone_changes():
+    table = pods(requested_cpu_percent=400.0, cpu_usage_percent=55.0)
+    table.loc[table["workload"] == "night", "requested_memory_bytes"] = np.nan
+    text = told(verdict(table), "kubernetes")
+    found = {one["kind"]: one for one in yaml.safe_load_all(text) if one}
+    assert containers(found["CronJob"])[0] == {"main": {"requests": {"cpu": "1000m"}}}
+    why = found["CronJob"]["metadata"]["annotations"]["workprof/why-main"]
+    assert re.fullmatch(r"largest of 100 runs used 0.55 of 4 cores; too small for .* of the next 1,000 runs", why)
+
+
+@pytest.mark.parametrize(
+    ("to", "table", "line"),
+    [
+        (
+            "nextflow",
+            slurm_jobs().replace({"task_name": {"train": None}}).drop(columns="user"),
+            "without a task name: ",
+        ),
+        ("kubernetes", pods().replace({"workload": {"night": None}}), r"without a workload \(shop, night, main\): "),
+        ("kubernetes", pods(time_limit_s=36_000.0), r"4 rows of time limit\. CSV and JSON have them\."),
+        ("slurm", slurm_jobs(requested_cpu_percent=800.0, cpu_usage_percent=90.0), r"3 rows of CPU\. CSV and"),
+    ],
+)
+def test_an_export_says_which_changed_rows_it_cannot_hold(to, table, line):
+    assert re.search(rf"^(#|//|--) Not in this file(,|:) {line}", told(verdict(table), to), re.MULTILINE)
+
+
 def test_what_has_no_names_cannot_be_told_by_them():
     found = verdict(slurm_jobs().drop(columns="task_name"))
     with pytest.raises(SettingsError, match="nextflow names processes, and these rows are by user"):

@@ -22,7 +22,7 @@ from workprof.core.answer import Answer, Figure, Table
 from workprof.core.records import to_json
 from workprof.core.table import Column
 from workprof.core.units import format_share, gb, gb_h, number
-from workprof.core.words import counted, listed
+from workprof.core.words import counted, label, listed
 from workprof.memory.decided import row_key
 from workprof.memory.origins import SUBMISSION
 from workprof.memory.resources import KEY_COLUMNS, MEMORY, TIME
@@ -456,7 +456,7 @@ def table_name(resource: str) -> str:
 
 
 def _title(one: ResourceVerdict) -> str:
-    name = {"cpu": "CPU", "gpu": "GPU"}.get(one.resource, one.resource)
+    name = label(one.resource)
     return f"{name[0].upper()}{name[1:]}: {format_share(one.judged.saved_share)} less is enough"
 
 

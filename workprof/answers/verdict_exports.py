@@ -21,7 +21,8 @@ from workprof.core.fields import differences, write
 from workprof.core.records import to_json
 from workprof.core.table import printed
 from workprof.core.text import spreadsheet_text
-from workprof.core.units import GB, MIB, parse_size
+from workprof.core.units import GB, MIB, number, parse_size
+from workprof.core.words import counted, label
 from workprof.memory.exports import (
     KILLED,
     MOST_OF_A_NOTE,
@@ -96,17 +97,19 @@ def in_bytes(gigabytes: float) -> int:
     return round(gigabytes * GB)
 
 
-def risk(row: VerdictRow) -> str:
-    """Return the kills of the next 1,000 runs in words."""
-    low, high = (printed(one, "%.2g") for one in (row.kills_per_1000.low, row.kills_per_1000.high))
-    return f"{low} to {high} kills in the next 1,000 runs"
+def risk(row: VerdictRow, resource: str) -> str:
+    """Return the kills of the next 1,000 runs in words; of CPU and GPU, for how many it is too small."""
+    rate = " to ".join(printed(one, "%.2g") for one in (row.kills_per_1000.low, row.kills_per_1000.high))
+    if resource in (CPU, GPU):
+        return f"too small for {rate} of the next 1,000 runs"
+    return f"{rate} kills in the next 1,000 runs"
 
 
 def evidence(row: VerdictRow, one: ResourceVerdict) -> str:
     """Return why a row says what it says, and its risk, on one line."""
     text = one_line(why(row, one.resource, one.unit), MOST_OF_A_NOTE)
     accepted = f"; {who_words(row.decision)}" if row.accepted and row.decision is not None else ""
-    return text if row.action == KEEP else one_line(f"{text}; {risk(row)}{accepted}", MOST_OF_A_NOTE)
+    return text if row.action == KEEP else one_line(f"{text}; {risk(row, one.resource)}{accepted}", MOST_OF_A_NOTE)
 
 
 FIGURES = (
@@ -218,6 +221,20 @@ def _need(name: str, what: str, to: str, verdict: Verdict) -> None:
         )
 
 
+def _not_named(verdict: Verdict, resources: tuple[str, ...], name: str = "") -> Iterator[str]:
+    """Yield a line per changed row that has no value of a column, and one per resource that a format has not."""
+    for one in verdict.resources:
+        changed = [row for row in rows_in(verdict, one.resource) if row.action != KEEP]
+        if one.resource in resources:
+            for row in changed:
+                if name and name not in row.key:
+                    about = f"{row.action} {number(row.request)} to {number(row.size)} {one.unit}, {evidence(row, one)}"
+                    known = f"a {label(name)}{f' ({key_words(row)})' if row.key else ''}"
+                    yield one_line(f"Not in this file, without {known}: {about}.", MOST_OF_A_NOTE)
+        elif changed:
+            yield f"Not in this file: {counted(len(changed), 'row')} of {label(one.resource)}. CSV and JSON have them."
+
+
 def sizes_nextflow(verdict: Verdict, origin: Origin) -> str:
     """Return a configuration file, to be used with `-c FILE`: a selector per process whose request changes.
 
@@ -244,6 +261,7 @@ def sizes_nextflow(verdict: Verdict, origin: Origin) -> str:
         [
             *(f"// {line}" for line in header_lines(verdict, origin)),
             f"// {kept} other process(es) keep their requests.",
+            *(f"// {line}" for line in _not_named(verdict, tuple(_DIRECTIVES), "task_name")),
             "// A killed attempt comes back with the next size. Where your pipeline has no rule for failures yet:",
             f"//   errorStrategy = {{ task.exitStatus in {KILLED} ? 'retry' : 'finish' }}",
             "//   maxRetries = 2",
@@ -294,24 +312,29 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 def sizes_kubernetes(verdict: Verdict, origin: Origin) -> str:
     """Return a patch per workload that changes, as YAML documents, with all its containers; limits are the requests."""
-    memory, cpu = (by_name(rows_in(verdict, name), *_OF_WORKLOAD) for name in (MEMORY, CPU))
-    if not memory:
-        _need("task_name", "containers", "kubernetes", verdict)
-        memory, cpu = (by_name(rows_in(verdict, name), "task_name") for name in (MEMORY, CPU))
+    rows = [*rows_in(verdict, MEMORY), *rows_in(verdict, CPU)]
+    names = _OF_WORKLOAD if any("workload" in row.key for row in rows) else ("task_name",)
+    _need(names[-1], "containers", "kubernetes", verdict)
+    memory, cpu = (by_name(rows_in(verdict, name), *names) for name in (MEMORY, CPU))
     documents: list[str] = []
     kept: list[str] = []
-    for place, rows in memory.items():
-        found = _Workload(place, rows, cpu.get(place, []))
+    for place in dict.fromkeys((*memory, *cpu)):
+        found = _Workload(place, memory.get(place, []), cpu.get(place, []))
         if not found.changes:
             kept.append(found.name)
         elif found.kind and found.kind not in TEMPLATES:
-            sizes = "; ".join(_in_words(row) for row in rows if row.action != KEEP)
+            sizes = "; ".join(
+                f"{container[1]} {', '.join(found.sizes(container).values())}"
+                for container in found.containers
+                if found.sizes(container)
+            )
             documents.append(f"# {one_line(f'{found.kind} {found.name}: no patch of this kind; {sizes}', 1_000)}\n")
         else:
             documents.append("\n".join(["---", *found.lines(verdict, origin), ""]))
     comments = [f"# {line}" for line in header_lines(verdict, origin)]
     comments.append(f"# {len(kept)} other workload(s) keep their requests.")
-    if any(row.action != KEEP and OWNER_KIND not in row.told for rows in memory.values() for row in rows):
+    comments += [f"# {line}" for line in _not_named(verdict, (MEMORY, CPU), names[-1])]
+    if any(row.action != KEEP and OWNER_KIND not in row.told and names[-1] in row.key for row in rows):
         comments.append(f"# Where the trace does not say what made a pod, the kind is {USUAL_KIND}: set it to yours.")
     return "\n".join(comments) + "\n" + "".join(documents)
 
@@ -324,8 +347,9 @@ class _Workload:
 
     def __init__(self, place: tuple[str, ...], memory: list[VerdictRow], cpu: list[VerdictRow]) -> None:
         self.cluster, self.namespace, self.name = place if len(place) == 3 else ("", "", place[0])
-        self.kind = next((row.told[OWNER_KIND] for row in memory if OWNER_KIND in row.told), "")
+        self.kind = next((row.told[OWNER_KIND] for row in (*memory, *cpu) if OWNER_KIND in row.told), "")
         self.memory, self.cpu = self._by_container(memory), self._by_container(cpu)
+        self.containers = tuple(dict.fromkeys((*self.memory, *self.cpu)))
 
     def _by_container(self, rows: list[VerdictRow]) -> dict[tuple[bool, str], Shared]:
         grouped: dict[tuple[bool, str], list[VerdictRow]] = {}
@@ -342,7 +366,15 @@ class _Workload:
     @property
     def changes(self) -> bool:
         """Whether any request does."""
-        return any(one.action != KEEP for one in (*self.memory.values(), *self.cpu.values()))
+        return any(map(self.sizes, self.containers))
+
+    def sizes(self, container: tuple[bool, str]) -> dict[str, str]:
+        """Return resource -> what a container requests from now on, where that changes."""
+        memory, cpu = self.memory.get(container), self.cpu.get(container)
+        return {
+            **({MEMORY: _mi(memory.size)} if memory is not None and memory.action != KEEP else {}),
+            **({CPU: f"{_whole(1000 * cpu.size)}m"} if cpu is not None and cpu.action != KEEP else {}),
+        }
 
     def lines(self, verdict: Verdict, origin: Origin) -> Iterator[str]:
         """Yield its YAML."""
@@ -352,11 +384,20 @@ class _Workload:
             **({"workprof/cluster": self.cluster} if self.cluster else {}),
             **({"workprof/workload": self.name} if self.name != self.object_name else {}),
         }
-        for (_, name), one in self.memory.items():
-            changed = [row for row in one.rows if row.action != KEEP]
-            if changed:
-                notes_of[f"workprof/why-{name}"] = "; ".join(evidence(row, verdict.memory) for row in changed)
-                notes_of[f"workprof/after-a-kill-{name}"] = ", ".join(_mi(size) for size in one.retry)
+        of = {one.resource: one for one in verdict.resources}
+        for container in self.containers:
+            why_changed = [
+                evidence(row, of[resource])
+                for resource, held in ((MEMORY, self.memory), (CPU, self.cpu))
+                if container in held
+                for row in held[container].rows
+                if row.action != KEEP
+            ]
+            if why_changed:
+                notes_of[f"workprof/why-{container[1]}"] = "; ".join(why_changed)
+            if MEMORY in self.sizes(container):
+                retry = ", ".join(_mi(size) for size in self.memory[container].retry)
+                notes_of[f"workprof/after-a-kill-{container[1]}"] = retry
         yield f"apiVersion: {yaml_text(version)}"
         yield f"kind: {yaml_text(self.kind or USUAL_KIND)}"
         yield "metadata:"
@@ -369,7 +410,7 @@ class _Workload:
             yield f"{'  ' * depth}{name}:"
         indent = "  " * len(path)
         for of_init, word in ((True, "initContainers"), (False, "containers")):
-            own = [name for init, name in self.memory if init == of_init]
+            own = [name for init, name in self.containers if init == of_init]
             if own:
                 yield f"{indent}{word}:"
             for name in own:
@@ -377,26 +418,17 @@ class _Workload:
                 yield from (f"{indent}    {line}" for line in self._resources((of_init, name)))
 
     def _resources(self, container: tuple[bool, str]) -> Iterator[str]:
-        memory, cpu = self.memory[container], self.cpu.get(container)
-        requests, limits = [], []
-        if memory.action != KEEP:
-            requests.append(f"memory: {yaml_text(_mi(memory.size))}")
-            limits = requests[:]
-        if cpu is not None and cpu.action != KEEP:
-            requests.append(f"cpu: {yaml_text(f'{_whole(1000 * cpu.size)}m')}")
+        requests = self.sizes(container)
+        limits = {name: size for name, size in requests.items() if name == MEMORY}
         for word, told in (("requests", requests), ("limits", limits)):
             if told:
                 yield from (["resources:"] if word == "requests" else [])
                 yield f"  {word}:"
-                yield from (f"    {line}" for line in told)
+                yield from (f"    {name}: {yaml_text(size)}" for name, size in told.items())
 
 
 def _mi(size: float) -> str:
     return f"{mebibytes(in_bytes(size))}Mi"
-
-
-def _in_words(row: VerdictRow) -> str:
-    return f"{row.key.get('container') or key_words(row)} {_mi(row.size)}"
 
 
 def sizes_slurm(verdict: Verdict, origin: Origin) -> str:
@@ -409,6 +441,7 @@ def sizes_slurm(verdict: Verdict, origin: Origin) -> str:
         "-- for the MiB requested per node (n) or per CPU (c); without a number, for any request. A job that names no",
         "-- account or partition has none. `size` is in the unit of the request; `retry` are the sizes to submit again",
         "-- with after OUT_OF_MEMORY. `times` are minutes (t).",
+        *(f"-- {line}" for line in _not_named(verdict, (MEMORY, TIME))),
         "",
     ]
     for name, resource in (("sizes", MEMORY), ("times", TIME)):
@@ -557,6 +590,7 @@ def sizes_slurm_partitions(verdict: Verdict, origin: Origin) -> str:
     lines += [
         "# A partition per size; set Nodes to yours. MaxMemPerNode and DefMemPerNode are MiB. After OUT_OF_MEMORY",
         "# submit again to the next larger partition.",
+        *(f"# {line}" for line in _not_named(verdict, (MEMORY,))),
     ]
     for limit, about in limits.items():
         lines += [*about, f"PartitionName=workprof_{limit} Nodes=ALL DefMemPerNode={limit} MaxMemPerNode={limit}"]
