@@ -106,6 +106,8 @@ def test_a_decision_on_a_row_that_is_gone_is_missing(plain):
     assert found.missing == (gone,)
     assert found.memory.judged == plain.memory.judged
     assert any("no longer exist" in note and gone.row_key in note for note in notes(found))
+    before = dataclasses.replace(plain, settings=dataclasses.replace(plain.settings, as_of="4"))
+    assert decided(plain, [gone], scope="user=ann").missing == decided(before, [gone]).missing == ()
 
 
 def test_what_was_accepted_holds_only_while_the_row_says_it(plain):

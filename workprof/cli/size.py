@@ -14,7 +14,7 @@ from workprof.cli.decisions import read_decisions
 from workprof.cli.files import STDOUT
 from workprof.cli.questions import options, settings_of
 from workprof.core.errors import SettingsError
-from workprof.core.scope import of_options
+from workprof.core.scope import of_options, split
 from workprof.core.shares import in_words
 from workprof.inputs import piped
 from workprof.memory import questions
@@ -47,7 +47,7 @@ def _size(
         asked = IngestOptions(format=trace_format, mapping=given_mapping(workbench, mapping))
         report = workbench.ingest(files, asked, progress)
         entry = workbench.dataset(of_options(report.hash, only or (), period))
-        found = decided(workbench.verdict(entry.hash, settings, progress), decided_before)
+        found = decided(workbench.verdict(entry.hash, settings, progress), decided_before, scope=split(entry.hash)[1])
         note = in_words(workbench.machine_shares(entry.hash))
     if report.rejected:
         console.warn(f"note: {report.rejected:,} of {report.rows_read:,} rows could not be read and are left out")

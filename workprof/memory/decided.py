@@ -23,7 +23,7 @@ from workprof.memory.decisions import (
     key_text,
     keys_named,
 )
-from workprof.memory.verdict import Decided, Judged, ResourceVerdict, Verdict, figures_of
+from workprof.memory.verdict import NOW, Decided, Judged, ResourceVerdict, Verdict, figures_of
 from workprof.memory.verdict_rows import DECIDED, KEEP, OfResource, VerdictRow, rate, retries_of
 
 
@@ -32,15 +32,19 @@ def row_key(row: VerdictRow, one: OfResource) -> str:
     return key_text(one.resource, row.by, row.key, row.request)
 
 
-def decided(verdict: Verdict, decisions: Iterable[Decision]) -> Verdict:
-    """A verdict with these decisions and no others; those on rows that are not there are `missing`."""
+def decided(verdict: Verdict, decisions: Iterable[Decision], *, scope: str = "") -> Verdict:
+    """A verdict with these decisions and no others; those on rows that are not there are `missing`.
+
+    In a scope, or as of before, none is: its row may be among the others.
+    """
     by_key = {one.row_key: one for one in decisions}
     if not by_key and not verdict.missing and all(one.decided is None for one in verdict.resources):
         return verdict
     price = verdict.settings.what_if.price_gb_h
     resources = tuple(_resource(one, by_key, price) for one in verdict.resources)
     there = {row.decision.row_key for one in resources for row in one.rows if row.decision is not None}
-    missing = tuple(one for key, one in by_key.items() if key not in there)
+    whole = not scope and verdict.settings.as_of == NOW
+    missing = tuple(one for key, one in by_key.items() if key not in there and whole)
     return replace(verdict, resources=resources, missing=missing)
 
 

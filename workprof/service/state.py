@@ -16,6 +16,7 @@ from workprof.core.alerts import Checked
 from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, WorkprofError
 from workprof.core.roles import OBSERVE
+from workprof.core.scope import split
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
 from workprof.memory.decided import decided
 from workprof.memory.decisions import Decision
@@ -226,7 +227,7 @@ class State:
             now = self.workbench.decisions(chosen)
             sized, kept = self._decided.get(chosen, (made, ()))
             if now != kept or sized.learned is not made.learned:
-                verdict = decided(made.verdict, now)
+                verdict = decided(made.verdict, now, scope=split(chosen)[1])
                 sized = replace(made, verdict=verdict, sizes=Sizes(verdict.memory))
             if len(self._decided) > MOST_NAMES:
                 self._decided = {}

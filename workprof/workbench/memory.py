@@ -222,7 +222,7 @@ def _decided(bench: Any, entry: Dataset, result: Verdict) -> Verdict:
         return result
     last = bench._decided
     if last is None or last[0] is not result or last[1] != kept:
-        last = bench._decided = (result, kept, decided(result, kept))
+        last = bench._decided = (result, kept, decided(result, kept, scope=split(entry.hash)[1]))
     return cast(Verdict, last[2])
 
 
