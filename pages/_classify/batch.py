@@ -11,11 +11,11 @@ from pages._parts import figures, running_work, tables
 from workprof.background import TaskView
 from workprof.charts.classify.held_out import MOST_SHOWN
 from workprof.charts.classify.job import Batch, predictions_table
+from workprof.core.arrays import SUBMITTED
 from workprof.core.progress import Progress
 from workprof.core.units import MIB
 from workprof.core.words import counted, markdown_text
 from workprof.forecasts.encoder import SUBMIT_FIELDS
-from workprof.forecasts.history import TIMES
 from workprof.formats.new_jobs import read_new_jobs
 from workprof.inputs import Spooled, discard, spool_upload
 from workprof.workbench.forecasts import LoadedHeldOut
@@ -55,7 +55,7 @@ def _example(view: View, held: LoadedHeldOut) -> None:
     """Show the table of answers for runs that training did not see."""
     rows = held.held_out.row_ids[:MOST_SHOWN].tolist()
     past = view.visit.workbench.past_jobs(view.dataset.hash, rows)
-    known = past[[name for name in (*SUBMIT_FIELDS, *TIMES) if name in past.columns]]
+    known = past[[name for name in (*SUBMIT_FIELDS, *SUBMITTED) if name in past.columns]]
     table = predictions_table(known, held.forecaster.forecast(known), view.naming)
     st.markdown("**The answers look like this: held-out runs of this dataset.**")
     tables.saved_frame(

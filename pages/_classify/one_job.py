@@ -22,6 +22,7 @@ from workprof.charts.classify.held_out import held_out_scatter
 from workprof.charts.classify.job import estimate_rows, past_jobs_table, top_three, waterfall
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.shapes import headline
+from workprof.core.arrays import SUBMITTED
 from workprof.core.question import parameters_of
 from workprof.core.text import visible
 from workprof.core.units import GB
@@ -29,7 +30,6 @@ from workprof.core.words import formatted, label, markdown_text, shortened, titl
 from workprof.forecasts.encoder import SUBMIT_FIELDS, FieldValues, NumberRange
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.forecaster import Forecasts, LoadedForecaster
-from workprof.forecasts.history import TIMES
 from workprof.memory.verdict import VerdictSettings
 from workprof.memory.verdict_sizes import Sizes
 from workprof.profiles.metadata import NOT_GIVEN
@@ -109,7 +109,7 @@ def _existing(view: View, row_id: int | None) -> Given:
     if row_id is None:
         row_id = held.held_out.example if held else _recent(view)
     past = view.visit.workbench.past_jobs(view.dataset.hash, [row_id])
-    known = [name for name in (*SUBMIT_FIELDS, *TIMES) if name in past.columns]
+    known = [name for name in (*SUBMIT_FIELDS, *SUBMITTED) if name in past.columns]
     values = [past[name].iloc[0] for name in known]
     texts = [
         f"{label(name)} {shortened(text, 24)}"

@@ -11,11 +11,11 @@ from pages._parts import figures, running_work
 from workprof.answers.forecasts import Naming, forecast_sentence, hit_sentence
 from workprof.charts.classify.job import top_three
 from workprof.charts.profiles.overview import profile_names
+from workprof.core.arrays import SUBMITTED
 from workprof.core.words import markdown_text
 from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.forecasts.held_out import TARGETS
-from workprof.forecasts.history import TIMES
 from workprof.workbench.forecasts import LoadedHeldOut
 
 JOB = "tour_job"
@@ -44,7 +44,7 @@ def _predicted(app_state: AppState, dataset: str, held: LoadedHeldOut) -> None:
     drawn: Any = st.session_state.get(JOB)
     row_id: int = drawn if drawn in rows else held.held_out.example
     past = workbench.past_jobs(dataset, [row_id])
-    forecasts = held.forecaster.forecast(past[[name for name in (*SUBMIT_FIELDS, *TIMES) if name in past.columns]])
+    forecasts = held.forecaster.forecast(past[[name for name in (*SUBMIT_FIELDS, *SUBMITTED) if name in past.columns]])
     actual = {name: float(past[name].iloc[0]) for name in TARGETS if name in past.columns}
     classifier = held.forecaster.forecaster.classifier
     fit = workbench.profiles(dataset, classifier.settings.profiles)

@@ -33,7 +33,6 @@ LEVELS: tuple[tuple[tuple[str, ...], int], ...] = (
 """Fields of each level and the fewest jobs that a cell needs; a group tags recurring jobs (Weng et al., NSDI 2022)."""
 
 GROUP = "group"
-TIMES = SUBMITTED
 DAY_S = 86_400.0
 DEFAULT_BANDWIDTH_S = 5 * DAY_S
 
@@ -151,7 +150,7 @@ def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None 
     keys = [joint_keys([hashes[name] for name in names]) for names, _ in levels]
     fewest = [least for _, least in levels]
     table = np.array(keys, dtype=np.uint64).reshape(len(keys), len(jobs))
-    times = first_given(jobs, TIMES)
+    times = first_given(jobs, SUBMITTED)
     given = times[~np.isnan(times)] if known is None else known.times
     return Cells(table, np.where(np.isnan(times), given.max(initial=0.0), times), np.array(fewest, dtype=np.int64))
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from workprof.core.arrays import SUBMITTED
 from workprof.core.question import Question
 from workprof.forecasts.alternatives import Alternatives, AlternativeSettings
 from workprof.forecasts.classifier import ClassifierSettings
@@ -12,17 +13,16 @@ from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.estimates import TARGETS, EstimateEvaluationSettings, EstimateSettings
 from workprof.forecasts.explain import GlobalExplanation
-from workprof.forecasts.feedback.assignment import TIMES as CLOCK
+from workprof.forecasts.feedback.assignment import TIMES
 from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.forecasts.feedback.model import FeedbackModel, Refit, RefitSettings
 from workprof.forecasts.forecaster import ExplanationSettings, Forecaster, ForecasterSettings
 from workprof.forecasts.held_out import HeldOut
-from workprof.forecasts.history import TIMES
 from workprof.profiles.questions import CLUSTERABILITY, FIT, PAGE as PROFILES_PAGE, columns_of
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, default_features
 
 CLASSIFY, DURATIONS = "classify", "durations"
-LEARNED = (*SUBMIT_FIELDS, *TIMES, "duration_s", *TARGETS)
+LEARNED = (*SUBMIT_FIELDS, *SUBMITTED, "duration_s", *TARGETS)
 """Columns that classifier and estimators learn from."""
 
 
@@ -33,7 +33,7 @@ def _learned(_: Any) -> tuple[str, ...]:
 def followed(settings: ForecasterSettings) -> tuple[str, ...]:
     """Return the columns that the profiles, the forecaster and the comparison of a feedback loop need."""
     features = settings.classifier.profiles.features
-    return (*FEATURE_SETS.get(features[0], features), *SUBMIT_FIELDS, *CLOCK, "duration_s", *TARGETS)
+    return (*FEATURE_SETS.get(features[0], features), *SUBMIT_FIELDS, *TIMES, "duration_s", *TARGETS)
 
 
 def faithful_classifier() -> ClassifierSettings:

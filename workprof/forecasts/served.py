@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workprof.core.arrays import Floats, Ints
+from workprof.core.arrays import SUBMITTED, Floats, Ints
 from workprof.forecasts.candidates import LEVELS, with_points
 from workprof.forecasts.encoder import METADATA_FIELDS, STATES, Encoded, MetadataEncoder
 from workprof.forecasts.estimates import Estimates, Estimator, combined_estimates
@@ -19,7 +19,6 @@ from workprof.forecasts.history import (
     DEFAULT_BANDWIDTH_S,
     HISTORY_LEVELS,
     HOUR_S,
-    TIMES,
     Cells,
     Keys,
     Recent,
@@ -141,7 +140,7 @@ class _Estimator:
 
     def estimate(self, jobs: Sequence[Job], keys: Any) -> Estimates:
         """The estimates of jobs with these keys."""
-        submitted, started = TIMES
+        submitted, started = SUBMITTED
         given = np.array([job.get(submitted, job.get(started, np.nan)) for job in jobs], dtype=np.float64)
         times = np.where(np.isnan(given), self._latest, given)
         queries, units = Cells(np.ascontiguousarray(keys), times, self._past.cells.fewest), _new(len(jobs))

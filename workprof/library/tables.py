@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from workprof.core.arrays import SUBMITTED
 from workprof.core.errors import ColumnMissing, SettingsError, TraceError, UnitUnknown
 from workprof.core.text import near
 from workprof.core.units import FACTORS, UNITS_OF
 from workprof.forecasts.encoder import SUBMIT_FIELDS
-from workprof.forecasts.history import TIMES
 from workprof.formats import FORMATS, generic, rules_of, values
 from workprof.formats.fields import FIELDS, TEXT_FIELDS, TIME_FIELDS
 from workprof.profiles.features import expand_features
@@ -286,7 +286,7 @@ def new_jobs_of(data: Given, learned: Jobs, columns: Mapping[str, Source] | None
     rules = {
         field: source
         for name, (field, source) in learned.rules.items()
-        if name in frame.columns and field in (*SUBMIT_FIELDS, *TIMES) and field not in frame.columns
+        if name in frame.columns and field in (*SUBMIT_FIELDS, *SUBMITTED) and field not in frame.columns
     }
     return _by_name(frame, rules | sources_of({}, _held(columns, frame)), ())
 

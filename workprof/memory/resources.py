@@ -142,7 +142,10 @@ def _of_memory(jobs: pd.DataFrame, target: str, request_bytes: float, told: Sequ
     runs = with_flat_request(runs_of(table, target), request_bytes)
     asked = np.isfinite(runs.requested_bytes)
     if not asked.any():
-        raise NotEnoughData(f"none of {len(runs):,} runs has a request of memory; give one that stands for all of them")
+        raise NotEnoughData(
+            f"none of {len(runs):,} runs has a request of memory; "
+            "give one that stands for all of them (in a shell: --request)"
+        )
     left_out = dict(runs.left_out) | {"no request": int((~asked).sum())}
     runs = runs.take(asked)
     request = runs.requested_bytes / GB

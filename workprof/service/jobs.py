@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.core.arrays import SUBMITTED
 from workprof.core.errors import SettingsError
 from workprof.core.units import FACTORS, GB, KIB, UNITS_OF
 from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
-from workprof.forecasts.history import TIMES
 from workprof.formats import FORMATS, rules_of, values
 from workprof.formats.declare import Rule
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
@@ -101,7 +101,7 @@ class FieldReader:
 
         K, M, G of a size that is written as a text are powers of `size_base`.
         """
-        known = (*SUBMIT_FIELDS, *TIMES, *further)
+        known = (*SUBMIT_FIELDS, *SUBMITTED, *further)
         self._places = {name: _Place(name, 1.0, _quantity(name)) for name in known}
         for rule in rules:
             if rule.field in known and rule.source not in self._places:
@@ -244,7 +244,7 @@ def table_of(jobs: Sequence[Job], names: Iterable[str] = SUBMIT_FIELDS) -> pd.Da
         values = [job.get(name) for job in jobs]
         numeric = name not in METADATA_FIELDS
         columns[name] = np.array(values, dtype=np.float64) if numeric else pd.Series(values, dtype=object)
-    submitted, started = TIMES
+    submitted, started = SUBMITTED
     times = [job.get(submitted, job.get(started)) for job in jobs]
     columns[submitted] = np.array(times, dtype=np.float64)
     return pd.DataFrame(columns)

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from workprof.core.arrays import numbers_of
+from workprof.core.arrays import SUBMITTED, numbers_of
 from workprof.core.causes import KILLS, LOWER_BOUND, was_killed_for_memory
 from workprof.core.errors import (
     ColumnMissing,
@@ -37,7 +37,6 @@ from workprof.forecasts.estimates import LEFT_OUT, TARGETS, EstimateEvaluationSe
 from workprof.forecasts.explain import GlobalExplanation, explain_all
 from workprof.forecasts.forecaster import ExplanationSettings, Forecaster, ForecasterSettings, LoadedForecaster
 from workprof.forecasts.held_out import HeldOut
-from workprof.forecasts.history import TIMES
 from workprof.forecasts.one_job import JobForecast, job_forecasts
 from workprof.forecasts.predictions import NO_PROFILE
 from workprof.forecasts.splits import SPLITS
@@ -305,7 +304,7 @@ class ForecastQuestions(SweepQuestions):
             jobs = inside if len(inside) else jobs
         if not len(jobs):
             raise NoRows(f"dataset {entry.name} has no finished job")
-        for name in TIMES:
+        for name in SUBMITTED:
             if name in jobs.columns and bool(jobs[name].notna().any()):
                 return int(jobs["row_id"].iloc[int(np.nanargmax(numbers_of(jobs, name)))])
         return int(jobs["row_id"].iloc[-1])
@@ -374,7 +373,7 @@ class ForecastQuestions(SweepQuestions):
             entry = self._jobs_of(str(jobs))
         except DatasetUnknown as error:
             raise TraceError(f"{jobs}: no such file, and {error}; give a CSV file of jobs or a dataset") from error
-        table = self.frames_of(entry, (*SUBMIT_FIELDS, *TIMES), every=True)()["jobs"].drop(columns="finished")
+        table = self.frames_of(entry, (*SUBMIT_FIELDS, *SUBMITTED), every=True)()["jobs"].drop(columns="finished")
         return (table.iloc[start : start + CHUNK_ROWS] for start in range(0, len(table), CHUNK_ROWS))
 
     def new_jobs(self, dataset: str, table: pd.DataFrame) -> NewJobs:
@@ -384,7 +383,7 @@ class ForecastQuestions(SweepQuestions):
             ColumnMissing: when no column is known at submission.
             TraceError: when a number is none.
         """
-        return named_jobs(table, rules_of(self._jobs_of(dataset).format), (*SUBMIT_FIELDS, *TIMES))
+        return named_jobs(table, rules_of(self._jobs_of(dataset).format), (*SUBMIT_FIELDS, *SUBMITTED))
 
     def search_jobs(self, dataset: str, text: str, limit: int = 20) -> pd.DataFrame:
         """Finished jobs with `row_id` and their metadata whose fields hold every word of a text.
