@@ -68,7 +68,7 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
         newest = max((one.maximum for one in columns if one.column.name in CLOCK and one.maximum > 0), default=0.0)
         scale = [] if result is None else [judged_sentence(result, counts.runs, counts.users)]
         scale += [as_of_words(newest, time.time())] if newest else []
-        st.caption(markdown_text(" ".join((*scale, *unended_words(counts))), 600))
+        st.caption(markdown_text(" ".join((*scale, *unended_words(counts, columns))), 600))
     with row:
         verdict = views.verdict(visit, dataset)
         figures.headline_row(home_headlines(columns, result, verdict, counts))

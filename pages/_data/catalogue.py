@@ -45,7 +45,8 @@ def headline(workbench: Workbench, dataset: Dataset) -> None:
         if dataset.kind != JOBS:
             return
         counts = workbench.counts(dataset.hash)
-        st.caption(markdown_text(" ".join((f"{dataset.name} holds {counts.held}.", *unended_words(counts))), 600))
+        unended = unended_words(counts, workbench.column_profiles(dataset.hash))
+        st.caption(markdown_text(" ".join((f"{dataset.name} holds {counts.held}.", *unended)), 600))
 
 
 def warn_of_loss(workbench: Workbench, dataset: Dataset) -> None:

@@ -14,6 +14,7 @@ from pages._frame.visit import Visit
 from pages._parts import saved_scenarios, tabs
 from pages._parts.controls import LARGEST_GB, choice, number
 from workprof.answers.tasks import task_labels
+from workprof.charts.home import sized_by_windows
 from workprof.core.units import GB
 from workprof.memory.assessment import Assessment, AssessmentSettings
 from workprof.memory.scenarios import Scenario
@@ -102,10 +103,7 @@ class PageContext:
 
 def none_ended(visit: Visit, dataset: Dataset) -> bool:
     """Return whether sizes can rest on nothing: no run has finished, and no service runs on in windows."""
-    if dataset.finished_rows:
-        return False
-    columns = visit.workbench.column_profiles(dataset.hash)
-    return not any(one.column.name == "windows" and one.missing_share < 1 for one in columns)
+    return not dataset.finished_rows and not sized_by_windows(visit.workbench.column_profiles(dataset.hash))
 
 
 def context(visit: Visit, dataset: Dataset, above: DeltaGenerator, below: DeltaGenerator) -> PageContext | None:

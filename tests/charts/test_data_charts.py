@@ -90,9 +90,12 @@ def test_the_overview_leaves_out_what_a_dataset_lacks():
     told = overview_sentence(DATASET, columns, counts)
     assert "holds 1,000 runs of 80 jobs by 42 users; half of them end within 1 min" in told
     assert "no durations" in overview_sentence(DATASET, (), counts)
-    (apart,) = unended_words(counts)
+    (apart,) = unended_words(counts, columns)
     assert "30 still running at the end of the trace, 20 never started" in apart
-    assert unended_words(replace(counts, running=0, never_started=0)) == ()
+    assert "no size rests on them" in apart
+    (sized,) = unended_words(counts, (profile("windows", numeric=False),))
+    assert sized.endswith("20 never started. Sizes rest on windows of services that run on.")
+    assert unended_words(replace(counts, running=0, never_started=0), columns) == ()
 
 
 @pytest.mark.parametrize(("hours", "words"), [(0, "UTC"), (5.5, "UTC+05:30"), (-3, "UTC-03:00"), (8, "UTC+08:00")])

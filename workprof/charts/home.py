@@ -45,11 +45,22 @@ def overview_sentence(dataset: Dataset, columns: Columns, counts: Counts) -> str
     return f"{held}; half of them end within {median}, 95 % within {p95}."
 
 
-def unended_words(counts: Counts) -> tuple[str, ...]:
-    """Return the runs without an end or a start in one sentence; nothing where there are none."""
+def sized_by_windows(columns: Columns) -> bool:
+    """Return whether sizes rest on services that run on, whose use is known window by window."""
+    return column_of(columns, "windows") is not None
+
+
+def unended_words(counts: Counts, columns: Columns) -> tuple[str, ...]:
+    """Return the runs without an end or a start in words; nothing where there are none."""
     if not counts.unended:
         return ()
-    return (f"Not ended: {counts.unended}. They are shown apart, and no size rests on them.",)
+    sized = sized_by_windows(columns)
+    apart = (
+        "Sizes rest on windows of services that run on."
+        if sized
+        else "They are shown apart, and no size rests on them."
+    )
+    return (f"Not ended: {counts.unended}. {apart}",)
 
 
 _COUNTED = {"user": "Users", "node": "Nodes", "workload": "Workloads"}

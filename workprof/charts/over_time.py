@@ -22,7 +22,8 @@ from workprof.memory.over_time import BIN_WORDS, OTHERS, OverTime
 
 MOST_DRAWN = 12
 """Rows of the heat map; the others are added up in the last one."""
-ROW_PX, BARS_PX, CHROME_PX = 19, 110, 120
+ROW_PX, BARS_PX = 19, 110
+MARGIN = {"l": 8, "r": 52, "t": 28, "b": 122}
 BARS_FROM = 0.06
 """Of the height of the plot, between bars and heat map."""
 DECADES = 4
@@ -179,8 +180,8 @@ def over_time_chart(result: OverTime, names: Mapping[str, str]) -> Chart:
             "ticks": "",
             "tickfont": {"size": 11},
         },
-        height=CHROME_PX + BARS_PX + ROW_PX * len(drawn.names),
-        margin={"l": 8, "r": 52, "t": 28, "b": 122},
+        height=MARGIN["t"] + MARGIN["b"] + BARS_PX + ROW_PX * len(drawn.names),
+        margin=MARGIN,
         yaxis2={
             "domain": [bottom + BARS_FROM / 2, 1],
             "title": {"text": f"GB·h per<br>{bin_word}"},

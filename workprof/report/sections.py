@@ -128,7 +128,7 @@ def _data(workbench: Workbench, dataset: Dataset, progress: Progress, _: Profile
     overview: tuple[str, ...] = ()
     if jobs:
         counts = workbench.counts(dataset.hash)
-        overview = (overview_sentence(dataset, columns, counts), *unended_words(counts))
+        overview = (overview_sentence(dataset, columns, counts), *unended_words(counts, columns))
     return Content(
         settings={},
         headlines=dataset_headlines(dataset, columns) if jobs else (),
