@@ -168,6 +168,11 @@ def test_the_same_content_is_already_loaded_whatever_its_name(store, write):
     first = store.ingest([write("one.csv", GOOD)], IngestOptions())
     again = store.ingest([write("two.csv", GOOD)], IngestOptions())
     assert again.already_loaded and again.hash == first.hash and again.dataset == "one"
+    packed = write("one.csv.gz", gzip.compress(GOOD.encode()))
+    for path in (write("one.csv", GOOD), packed):  # `make demo` names its samples, each time
+        assert store.ingest([path], IngestOptions(name="one")).already_loaded
+    with pytest.raises(SettingsError, match="already called"):
+        store.ingest([write("two.csv.gz", gzip.compress(f"{GOOD}x,1,1\n".encode()))], IngestOptions(name="one"))
     other = store.ingest([write("two.csv", GOOD)], IngestOptions(duplicates="drop"))
     assert not other.already_loaded
     assert len(store.datasets()) == 2

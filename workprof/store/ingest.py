@@ -94,10 +94,13 @@ def ingest(
         hashing = ContentHash(files.paths, files.roles, salt_of(options, files.format, version))
         hashing.start()
         try:
-            with database.cursor() as cursor:
-                name = catalogue.free_name(cursor, options.name, files.stem) if options.name else ""
-            task = Task(database, files, replace(options, name=name), hashing, progress, started, upstream, looked)
-            return _known(task) or _loaded_despite_mixed_ends(task)
+            if options.name:
+                catalogue.checked_name(options.name)
+            task = Task(database, files, options, hashing, progress, started, upstream, looked)
+            known = _known(task)
+            if known is None and hashing.content_bytes is not None:  # else the content is not known yet
+                _refuse_taken(task)
+            return known or _loaded_despite_mixed_ends(task)
         finally:
             hashing.stop()
 
@@ -113,12 +116,21 @@ def _known(task: Task) -> IngestReport | None:
             return None
         there = catalogue.entry(cursor, result.hash).readable()
         report = catalogue.report(cursor, there.dataset)
+        if task.options.name != there.dataset.name:
+            _refuse_taken(task)
     if report.lost and not task.options.accept_loss:
         raise TraceError(
             f"{task.files.origin} is loaded as {report.dataset!r} already, with {lines_lost(report.lost)}; mend the "
             f"file and load it again, or use that dataset"
         )
     return replace(report, already_loaded=True)
+
+
+def _refuse_taken(task: Task) -> None:
+    """Refuse the asked name where another content has it; raises SettingsError."""
+    if task.options.name:
+        with task.database.cursor() as cursor:
+            catalogue.free_name(cursor, task.options.name, "")
 
 
 def _loaded_despite_mixed_ends(task: Task) -> IngestReport:
@@ -148,6 +160,7 @@ def _loaded(task: Task, text: TextOptions) -> IngestReport:
             known = _known(task)
             if known:
                 return known
+            _refuse_taken(task)
             with database.modest(task.hashing.content_bytes or 0), database.transaction() as cursor:
                 catalogue.drop_staged(cursor)
                 loaded = _stage(cursor, stage, task, spooled)
