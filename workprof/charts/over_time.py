@@ -22,8 +22,8 @@ from workprof.memory.over_time import BIN_WORDS, OTHERS, OverTime
 
 MOST_DRAWN = 12
 """Rows of the heat map; the others are added up in the last one."""
-ROW_PX, BARS_PX = 19, 110
-MARGIN = {"l": 8, "r": 52, "t": 28, "b": 122}
+ROW_PX, BARS_PX = 19, 90
+MARGIN = {"l": 8, "r": 52, "t": 56, "b": 122}
 BARS_FROM = 0.06
 """Of the height of the plot, between bars and heat map."""
 DECADES = 4
