@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 import pytest
 
 from tests.pages.conftest import SAMPLE
+from tests.store.test_pods import services
 from workprof.answers.demand import demand_answer, demand_sentence
 from workprof.answers.runs import never_used
 from workprof.answers.scenarios import verdict_scenario
@@ -234,6 +235,12 @@ def test_every_kind_of_data_has_a_first_page(workbench):
     assert len(nodes.headlines) == 4
     assert phases.summary == "18 runs of 6 workloads."
     assert "not evaluated yet" in phases.advice
+
+
+def test_the_first_page_counts_services_that_run_on_among_the_figures(workbench, tmp_path):
+    (tmp_path / "services.json").write_text(services(phase=True))
+    found = make_report(workbench, workbench.ingest([tmp_path / "services.json"]).hash, ["data"]).decision
+    assert not [risk for risk in found.risks if "not counted" in risk]
 
 
 def test_what_is_missing_is_measured_by_what_ran_here(workbench):

@@ -7,7 +7,7 @@ import time
 import pandas as pd
 import pytest
 
-from pages._classify.one_job import SUBMIT_FIELDS, TIMES
+from pages._classify.one_job import SUBMIT_FIELDS, SUBMITTED
 from tests.pages.conftest import SAMPLE
 from tests.same.reading import bar, same_figures
 from workprof.answers.classifier import classifier_answer
@@ -76,7 +76,7 @@ def names(jobs):
 def test_a_job_gets_the_same_answer_everywhere(jobs, trained):
     """The command reads the job from a file, as its fields were exported."""
     exported = jobs.library(lambda bench: bench.past_jobs("jobs", [ROW]))
-    fields = [name for name in exported.columns if name in (*SUBMIT_FIELDS, *TIMES)]
+    fields = [name for name in exported.columns if name in (*SUBMIT_FIELDS, *SUBMITTED)]
     (jobs.folder / "one.csv").write_text(exported[fields].to_csv(index=False))
     (told,) = jobs.command("classify", "predict", "jobs", "--jobs", jobs.folder / "one.csv")
     asked = {name: str(exported[name].iloc[0]) for name in fields if not exported[name].isna().any()}
@@ -99,7 +99,7 @@ def test_a_job_gets_the_same_answer_everywhere(jobs, trained):
 def file(jobs, trained):
     """A CSV file of new jobs: of some past ones what was known at submission, and a column that nobody knows."""
     exported = jobs.library(lambda bench: bench.past_jobs("jobs", ROWS))
-    fields = [name for name in exported.columns if name in (*SUBMIT_FIELDS, *TIMES)]
+    fields = [name for name in exported.columns if name in (*SUBMIT_FIELDS, *SUBMITTED)]
     path = jobs.folder / "new.csv"
     path.write_text(exported[fields].assign(shoe_size=42).to_csv(index=False))
     return path

@@ -24,6 +24,7 @@ from workprof.charts.nodes.ranking import ranked_bars
 from workprof.charts.phases.evaluation import known_bars
 from workprof.charts.phases.timeline import most_moving, timeline_chart
 from workprof.charts.shapes import Chart, Headline, headline
+from workprof.core.causes import RUNNING
 from workprof.core.errors import WorkprofError
 from workprof.core.units import compact, format_share
 from workprof.core.words import counted
@@ -86,7 +87,7 @@ def _of_jobs(workbench: Workbench, dataset: Dataset, fit: ProfileSettings) -> De
             *((_waste_table(ledger, names),) if memory.n_judged else ()),
             *((of_answer(scenarios_answer(scenarios).table(), "decision-scenarios"),) if scenarios else ()),
         ),
-        risks=(*_risks(best), *_held(memory, counts))[:MOST_RISKS],
+        risks=(*_held(ledger.totals, counts), *_risks(best))[:MOST_RISKS],
     )
 
 
@@ -98,7 +99,7 @@ def _names(workbench: Workbench, dataset: Dataset, fit: ProfileSettings) -> dict
 
 def _use_sentence(counts: Counts, memory: Amount) -> str:
     if not memory.n_judged:
-        return f"{counts.held}; none has both a request and a use of memory, so no waste can be computed."
+        return f"{counts.held}; no finished run has both a request and a use of memory, so no waste can be computed."
     left = f", {memory.n_judged:,} of them with a request and a use" if memory.n_judged < counts.runs else ""
     return f"{never_used('memory', memory.wasted, memory.judged_requested, 'GB·h')} The trace has {counts.held}{left}."
 
@@ -168,8 +169,11 @@ def _sentence(note: str) -> str:
     return f"{note[:1].upper()}{note[1:].removesuffix('.')}."
 
 
-def _held(memory: Amount, counts: Counts) -> tuple[str, ...]:
-    unjudged = counts.finished - memory.n_judged
+def _held(totals: LedgerRow, counts: Counts) -> tuple[str, ...]:
+    """Return what no figure counts; services that run on are in the figures."""
+    memory, apart = totals.of(MEMORY), {one.cause: one.n_runs for one in totals.lost}
+    unjudged = memory.n_no_time + memory.n_no_request + memory.n_no_use
+    counts = replace(counts, running=apart.get(RUNNING, 0))
     lacking = (
         f"{counted(unjudged, 'finished run')} without a request, a use or a time: not counted." if unjudged else ""
     )
