@@ -58,7 +58,7 @@ ASKED = {
     "memory-ledger-runs": "memory ledger-runs jobs --rule memory",
     "memory-chargeback": "memory chargeback jobs --by user --price-gb-h 0.01",
     "memory-over-time": "memory over-time jobs --by user",
-    "memory-over-time-runs": "memory over-time-runs jobs --at 4",
+    "memory-over-time-runs": "memory over-time-runs jobs --at 5",
     "nodes-rank": "nodes rank machines",
     "nodes-groups": "nodes groups machines",
     "nodes-advise": "nodes advise machines --jobs jobs --profile 0",

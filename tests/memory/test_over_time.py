@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workprof.answers.over_time import moment
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.scope import bounds
 from workprof.memory import over_time
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.ledger import ledger_of
@@ -140,6 +142,21 @@ def test_bins_are_round_in_local_time_and_few_enough():
     weeks = over_time_of({"jobs": trace(days=100)}, OverTimeSettings(by="task", bins="week"))
     assert {pd.Timestamp(edge, unit="s").day_name() for edge in weeks.edges_s} == {"Monday"}
     assert set(BIN_WORDS) == set(WIDTHS)
+
+
+@pytest.mark.parametrize(("bins", "days"), [("day", 1), ("week", 7)])
+def test_days_and_weeks_of_a_clock_without_dates_are_those_of_a_period(bins, days):
+    jobs = trace(days=30)
+    jobs[["start_time_s", "end_time_s"]] -= CLOCK - 5.3 * DAY
+    jobs.attrs["utc_offset_s"] = 8 * 3600.0
+    found = over_time_of({"jobs": jobs}, OverTimeSettings(by="task", bins=bins))
+    for place, edge in enumerate(found.edges_s[:-1].tolist()):
+        period = f"{moment(found, place).removeprefix('day ')}..{edge / DAY + days:g}"
+        assert bounds(period, dates=False, utc_offset_s=8 * 3600.0) == (edge, edge + days * DAY)
+    assert found.edges_s[0] % (days * DAY) == 0
+    weeks = (jobs.loc[jobs["finished"], "start_time_s"] // (7 * DAY)).value_counts()
+    ledger = ledger_of({"jobs": jobs}, LedgerSettings(by="week"))
+    assert {row.name: row.n_runs for row in ledger.rows} == {f"week {week:.0f}": n for week, n in weeks.items()}
 
 
 def test_bins_that_are_too_many_are_refused_with_what_to_choose():

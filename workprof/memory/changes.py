@@ -25,7 +25,7 @@ from workprof.core.shown import Shown
 from workprof.core.units import DAY_S, GB, dated
 from workprof.memory.comparison import Comparison, Side, durations_of, parts_of
 from workprof.memory.ledger import LedgerRow, rows_of
-from workprof.memory.ledger_runs import MONDAY_S, ledger_runs
+from workprof.memory.ledger_runs import MONDAY_S, ledger_runs, local_shift_s
 from workprof.memory.ledger_settings import LedgerPrices, LedgerSettings, usual_rows
 from workprof.memory.over_time import RowsBy
 from workprof.memory.realised import RealisedSaving, changed, realised_of, verdict_advice
@@ -138,8 +138,8 @@ def changes_of(frames: Mapping[str, pd.DataFrame], settings: ChangesSettings, pr
     started = time.perf_counter()
     progress(None, "Comparing the last period with the one before")
     jobs = frames["jobs"]
-    offset = float(jobs.attrs.get("utc_offset_s", 0.0))
     begin, newest = _clock(jobs)
+    offset = local_shift_s(jobs, newest)
     has_dates = dated(float(np.nanmax(begin)))
     last = last_period(settings.since, newest + offset, has_dates=has_dates)
     periods = earlier(last), last
@@ -172,7 +172,7 @@ def changes_of(frames: Mapping[str, pd.DataFrame], settings: ChangesSettings, pr
 def refuse_short(first_s: float, last_s: float, since: str, offset_s: float) -> None:
     """Refuse a trace, by its first and last start, that begins within its last full period; raises NotEnoughData."""
     has_dates = dated(last_s)
-    period = last_period(since, last_s + offset_s, has_dates=has_dates)
+    period = last_period(since, last_s + (offset_s if has_dates else 0.0), has_dates=has_dates)
     low, _ = bounds(period, dates=has_dates, utc_offset_s=offset_s)
     if first_s >= (low or 0.0):
         raise NotEnoughData(

@@ -21,7 +21,7 @@ from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.units import DAY_S, HOUR_S, dated, day_of
-from workprof.memory.ledger_runs import NO_TIME, LedgerRuns, ledger_runs
+from workprof.memory.ledger_runs import NO_TIME, LedgerRuns, ledger_runs, local_shift_s
 from workprof.memory.ledger_settings import (
     CORES,
     GPUS,
@@ -109,7 +109,7 @@ def chargeback_of(
     any_of = np.logical_or.reduce([np.isfinite(values) for values in asked.values()])
     if not any_of.any():
         raise NotEnoughData("no run with a run time requests memory, cores or GPUs; there is nothing to bill")
-    names, shares, begun = _periods(runs, float(jobs.attrs.get("utc_offset_s", 0.0)))
+    names, shares, begun = _periods(runs, local_shift_s(jobs, float(np.nanmax(runs.start_s, initial=0.0))))
     rows = []
     size = len(runs.whose)
     for name, hours, first in zip(names, shares, begun, strict=True):

@@ -20,7 +20,7 @@ from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.units import DAY_S, HOUR_S, dated
-from workprof.memory.ledger_runs import MONDAY_S, LedgerRuns, ledger_runs
+from workprof.memory.ledger_runs import LedgerRuns, ledger_runs, local_shift_s
 from workprof.memory.ledger_settings import MEMORY, TASK, LedgerSettings
 from workprof.memory.over_time import Placed, RowsBy, bin_edges, spread
 from workprof.memory.series import FEWEST_BINS, FEWEST_CYCLES, Parts, Season, bridged, continued, taken_apart
@@ -248,8 +248,8 @@ def demand_of(frames: Mapping[str, pd.DataFrame], settings: DemandSettings, prog
     jobs = frames["jobs"]
     runs = ledger_runs(jobs, LedgerSettings(by=settings.by or TASK))
     followed = _followed(jobs, runs, settings.of)
-    offset = float(jobs.attrs.get("utc_offset_s", 0.0))
     first, last = float(followed.start_s.min()), float(followed.start_s.max())
+    offset, to_monday = local_shift_s(jobs, last), local_shift_s(jobs, last, week=True)
     name = settings.bins or ("day" if last - first >= (FEWEST_DAYS + 1) * DAY_S else "hour")
     edges, days = (_whole_bins(first, last, offset, one) for one in (name, "day"))
     if not FEWEST_BINS < len(edges) <= MOST_BINS:
@@ -272,7 +272,8 @@ def demand_of(frames: Mapping[str, pd.DataFrame], settings: DemandSettings, prog
         values = own.series(edges)
         if np.isfinite(values).mean() >= KNOWN_SHARE:
             behind = _Behind(own, runs, row_ids, edges)
-            rows.append(_row(row, values, behind, _periods(edges, offset), _ahead(own, days, offset, settings.weeks)))
+            ahead = _ahead(own, days, to_monday, settings.weeks)
+            rows.append(_row(row, values, behind, _periods(edges, to_monday), ahead))
     if not rows:
         raise NotEnoughData(f"fewer than half of the {name}s have a run that tells its run time; choose longer bins")
     return Demand(
@@ -321,12 +322,12 @@ def _whole_bins(first: float, last: float, offset_s: float, name: str) -> Floats
     return edges[(edges >= first) & (edges <= last)]
 
 
-def _periods(edges_s: Floats, offset_s: float) -> list[tuple[str, int, int]]:
+def _periods(edges_s: Floats, to_monday_s: float) -> list[tuple[str, int, int]]:
     """The seasons that bins can have: name, bins, and the phase of the first bin."""
     if len(edges_s) < 2:
         return []
     width = float(edges_s[1] - edges_s[0])
-    since_monday = float(edges_s[0]) + offset_s + MONDAY_S
+    since_monday = float(edges_s[0]) + to_monday_s
     lengths = {"day": DAY_S, "week": 7 * DAY_S}
     return [
         (name, round(length / width), round((since_monday % length) / width))
@@ -393,13 +394,13 @@ def _level_changes(parts: Parts) -> tuple[LevelChange, ...]:
     )
 
 
-def _ahead(own: _Followed, days: Floats, offset_s: float, n_weeks: int) -> WeeksAhead:
+def _ahead(own: _Followed, days: Floats, to_monday_s: float, n_weeks: int) -> WeeksAhead:
     """The weeks to come, where days tell more than the last week and the level, on the weeks held back."""
     values, none = own.series(days) if len(days) > 1 else np.zeros(0), np.zeros(0)
     end = float(days[-1]) if len(days) else math.nan
     if len(values) < LEARNED_DAYS + 7 * FEWEST_HELD or np.isfinite(values).mean() < KNOWN_SHARE:
         return WeeksAhead(none, none, none, none, end, 0, math.nan, math.nan, math.nan, SHORT)
-    periods = _periods(days, offset_s)
+    periods = _periods(days, to_monday_s)
     return forecast(bridged(values), periods, n_weeks, end)
 
 

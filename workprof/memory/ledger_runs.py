@@ -250,7 +250,7 @@ def _rows(jobs: pd.DataFrame, by: str, begin: Floats) -> tuple[Ints, list[Kind]]
         lacking = " or ".join(dict.fromkeys(map(str.lower, GROUPINGS[by])))
         raise ColumnMissing(f"the table has no column {lacking}; choose rows by {' or '.join(there) or PROFILE}")
     if by == WEEK:
-        return _weeks(begin, float(jobs.attrs.get("utc_offset_s", 0.0)))
+        return _weeks(begin, local_shift_s(jobs, float(np.nanmax(begin, initial=0.0)), week=True))
     if by != PROFILE:
         return _named(jobs, column)
     labels = np.nan_to_num(jobs[column].to_numpy(dtype=np.float64), nan=-2.0).astype(np.int64)
@@ -274,10 +274,18 @@ MONDAY_S = 3 * DAY_S
 NO_WEEK = np.iinfo(np.int64).max
 
 
-def _weeks(begin: Floats, utc_offset_s: float) -> tuple[Ints, list[Kind]]:
+def local_shift_s(jobs: JobTable, latest_s: float, *, week: bool = False) -> float:
+    """Seconds to add so that days of the trace's zone, or weeks from Monday, begin at whole multiples of their length.
+
+    A clock without dates has no zone and no Mondays: its days are those of a period (`core.scope.bounds`).
+    """
+    return float(jobs.attrs.get("utc_offset_s", 0.0)) + MONDAY_S * week if dated(latest_s) else 0.0
+
+
+def _weeks(begin: Floats, shift_s: float) -> tuple[Ints, list[Kind]]:
     known = np.isfinite(begin)
     week = np.full(len(begin), NO_WEEK)
-    week[known] = np.floor((begin[known] + utc_offset_s + MONDAY_S) / (7 * DAY_S)).astype(np.int64)
+    week[known] = np.floor((begin[known] + shift_s) / (7 * DAY_S)).astype(np.int64)
     kinds, codes = np.unique(week, return_inverse=True)
     return codes.astype(np.int64), kinds.tolist()
 

@@ -21,7 +21,7 @@ from workprof.core.long_table import AT_ONCE, JobTable, parts_of, rows_at
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, dated
-from workprof.memory.ledger_runs import MONDAY_S, NO_RUN_TIMES, last_moment, runs_until
+from workprof.memory.ledger_runs import MONDAY_S, NO_RUN_TIMES, last_moment, local_shift_s, runs_until
 from workprof.memory.ledger_settings import GROUPINGS, MEMORY, PROFILE, TASK, USER, LedgerSettings
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class OverTime(Shown):
     rows: tuple[str, ...]
     edges_s: Floats  # (bins + 1,) in the clock of the trace
     dated: bool  # whether that clock shows dates; else it counts from a beginning of its own
-    utc_offset_s: float  # to add for the local time of day
+    utc_offset_s: float  # to add for the local time of day; 0 on a clock without dates
     # and `used`, `unused`: of the runs whose waste is known; a run that uses more than it requests leaves none
     requested: Floats
     used: Floats
@@ -181,6 +181,7 @@ class _Placed(Placed):
     requested_gb: Floats
     used_gb: Floats
     dated: bool
+    utc_offset_s: float  # 0 on a clock without dates
     last_s: float  # the last moment of the trace
     n_finished: int
     n_judged: int  # with those whose time is not known
@@ -223,7 +224,7 @@ def over_time_of(frames: Mapping[str, JobTable], settings: OverTimeSettings, pro
         rows=placed.names,
         edges_s=placed.edges_s,
         dated=placed.dated,
-        utc_offset_s=float(jobs.attrs.get("utc_offset_s", 0.0)),
+        utc_offset_s=placed.utc_offset_s,
         requested=requested,
         used=used,
         unused=unused,
@@ -272,9 +273,8 @@ def _placed(jobs: JobTable, settings: OverTimeSettings) -> _Placed:
     if not len(start):
         raise NotEnoughData("no run with a memory request and a use says when it ran; map start_time_s or end_time_s")
     end = np.add(start, seconds, out=seconds)
-    edges, name = bin_edges(
-        float(start.min()), float(end.max()), float(jobs.attrs.get("utc_offset_s", 0.0)), settings.bins
-    )
+    offset = local_shift_s(jobs, float(start.max()))
+    edges, name = bin_edges(float(start.min()), float(end.max()), offset, settings.bins)
     code = np.concatenate([one.code for one in parts])
     idle = np.sum([np.pad(one.idle, (0, len(code_of) - len(one.idle))) for one in parts], axis=0)
     place, names = _rows(code, idle, tuple(code_of))
@@ -290,6 +290,7 @@ def _placed(jobs: JobTable, settings: OverTimeSettings) -> _Placed:
         used_gb=np.concatenate([one.used_gb for one in parts]),
         edges_s=edges,
         dated=dated(float(start.max())),
+        utc_offset_s=offset,
         last_s=last,
         n_finished=n_finished,
         n_judged=n_judged,
@@ -334,10 +335,14 @@ def _rows(code: Positions, idle: Floats, whose: tuple[str, ...]) -> tuple[Positi
 
 
 def bin_edges(first_s: float, last_s: float, offset_s: float, wanted: str) -> tuple[Floats, str]:
-    """Edges of round bins in local time that hold everything, and the name of their length."""
+    """Edges of round bins that hold everything, weeks from Monday where the clock has dates, and their length's name.
+
+    `offset_s` is that of local time; 0 on a clock without dates.
+    """
+    to_monday = MONDAY_S if dated(last_s) else 0.0
 
     def ends(width: float) -> tuple[int, int]:
-        shift = offset_s + (MONDAY_S if width >= WEEK_S else 0.0)
+        shift = offset_s + (to_monday if width >= WEEK_S else 0.0)
         begin = int(np.floor((first_s + shift) / width))
         return begin, max(int(np.ceil((last_s + shift) / width)), begin + 1)
 
@@ -352,7 +357,7 @@ def bin_edges(first_s: float, last_s: float, offset_s: float, wanted: str) -> tu
         raise SettingsError(f"the trace has {count(name):,} bins of one {BIN_WORDS[name].lower()}; {advice}")
     width = float(WIDTHS[name])
     begin, end = ends(width)
-    shift = offset_s + (MONDAY_S if width >= WEEK_S else 0.0)
+    shift = offset_s + (to_monday if width >= WEEK_S else 0.0)
     return np.arange(begin, end + 1, dtype=np.float64) * width - shift, name
 
 

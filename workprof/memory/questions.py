@@ -259,6 +259,7 @@ DEMAND = Question(
     Demand,
     "workprof.memory.demand:demand_of",
     finds="demand over time",
+    version=2,
     optional=lambda _: READS,
     page=PAGE,
     tab="Demand",
@@ -271,7 +272,7 @@ LEDGER = Question(
     Ledger,
     "workprof.memory.ledger:ledger_of",
     finds="ledger of every resource",
-    version=10 * VERDICT.version + 1,  # its findings are rows of the verdict
+    version=10 * VERDICT.version + 2,  # its findings are rows of the verdict
     optional=lambda _: (*READS, *VERDICT_READS),
     page=PAGE,
     tab="Ledger",
@@ -284,7 +285,7 @@ LEDGER_RUNS = Question(
     LedgerRunList,
     "workprof.memory.ledger:ledger_run_list",
     finds="runs behind the ledger",
-    version=10 * VERDICT.version + 1,
+    version=10 * VERDICT.version + 2,
     optional=lambda _: (*READS, *VERDICT_READS),
     page=PAGE,
     tab="Ledger",
@@ -299,6 +300,7 @@ CHARGEBACK = Question(
     Chargeback,
     "workprof.memory.chargeback:chargeback_of",
     finds="bill by month",
+    version=2,
     optional=lambda _: READS,
     page=PAGE,
     tab="Ledger",
@@ -312,6 +314,7 @@ OVER_TIME = Question(
     OverTime,
     "workprof.memory.over_time:over_time_of",
     finds="memory over time",
+    version=2,
     optional=lambda settings: read_over_time(settings.by),
     page=HOME,
     command=("memory", "over-time"),
@@ -324,6 +327,7 @@ OVER_TIME_RUNS = Question(
     OverTimeRuns,
     "workprof.memory.over_time:over_time_runs_of",
     finds="runs behind memory over time",
+    version=2,
     optional=lambda settings: read_over_time(settings.over.by),
     page=HOME,
     command=("memory", "over-time-runs"),
@@ -337,7 +341,7 @@ CHANGES = Question(
     Changes,
     "workprof.memory.changes:changes_of",
     finds="what changed since the period before",
-    version=10 * VERDICT.version + 1,  # what was advised before is a verdict
+    version=10 * VERDICT.version + 2,  # what was advised before is a verdict
     optional=lambda _: (*READS, *VERDICT_READS),
     page=HOME,
     command=("changes",),
