@@ -50,6 +50,7 @@ def test_time_coverage_has_units_and_counts_what_it_leaves_out():
     assert chart.figure.layout.xaxis.title.text == "Start (day of the trace)"
     assert "Runs start over 4 h 00 min; 1 of 4 bins are empty" in chart.takeaway
     assert "7 runs without a start time" in chart.note
+    assert (chart.figure.data[0].x * 24 == np.arange(4) + 0.5).all()  # bars stand over their bins
 
 
 def test_real_dates_are_shown_as_dates():
@@ -167,6 +168,15 @@ def test_a_dataset_leads_with_whether_it_is_valid():
     )
     counters = replace(DATASET, kind="telemetry", rows=1)
     assert validity_sentence(counters, report()).startswith("1 sample loaded")
+
+
+def test_a_part_says_what_is_told_of_the_whole_dataset():
+    part = report(hash=f"{'ab' * 16}?user=ann", kind="jobs", rows_read=400, rows=83, rejected=0)
+    assert (
+        validity_sentence(DATASET, part)
+        == "83 of 400 runs are in this part; of the whole dataset, 2 checks need a look."
+    )
+    assert ingest_sentence(part).startswith("83 of 400 runs are in this part; rejected rows, lines and checks are told")
 
 
 def test_a_round_width_is_named_in_words():

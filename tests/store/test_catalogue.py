@@ -163,6 +163,8 @@ def test_time_coverage_counts_every_row_once(loaded, store, write):
     assert (coverage.edges_s[0], coverage.edges_s[-1]) == (1000, 1399)
     store.ingest([write("n.csv", "job_name,duration_s\na,1\n")], IngestOptions())
     assert store.time_coverage("n").without_time == 1
+    store.ingest([write("one.csv", "job_name,duration_s,start_time_s\na,1,86400\n")], IngestOptions())
+    assert store.time_coverage("one").rows.tolist() == [1]
 
 
 def test_bins_of_time_are_of_round_width_where_their_number_is_not_given(loaded):

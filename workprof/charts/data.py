@@ -9,6 +9,7 @@ import pandas as pd
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.theme import COLOURS
+from workprof.core.scope import SIGN
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, dated, format_count, format_duration, format_share
 from workprof.core.words import counted, formatted, label
 from workprof.store.reports import ColumnProfile, Dataset, IngestReport, TimeCoverage, lines_lost
@@ -30,13 +31,14 @@ def coverage_chart(coverage: TimeCoverage, utc_offset_h: float = 0.0) -> Chart |
     if coverage.rows.size == 0:
         return None
     edges, dates = coverage.edges_s, with_dates(coverage)
-    local = edges[:-1] + utc_offset_h * HOUR_S
-    x = [dt.datetime.fromtimestamp(edge, dt.UTC) for edge in local] if dates else edges[:-1] / DAY_S
     width = float(edges[1] - edges[0])
+    middles = edges[:-1] + width / 2
+    local = middles + utc_offset_h * HOUR_S
+    x = [dt.datetime.fromtimestamp(one, dt.UTC) for one in local] if dates else middles / DAY_S
     axis = f"Start (date, {zone(utc_offset_h)})" if dates else "Start (day of the trace)"
     each = f"Runs per {_width_words(width)}"
     figure = figure_of(
-        [shapes.columns(x, coverage.rows, colour=COLOURS[0], hover="%{x}: %{y:,} runs")],
+        [shapes.columns(x, coverage.rows, colour=COLOURS[0], hover="around %{x}: %{y:,} runs")],
         x=axis,
         y=each,
         height=240,
@@ -48,7 +50,7 @@ def coverage_chart(coverage: TimeCoverage, utc_offset_h: float = 0.0) -> Chart |
     return Chart(
         name="time-coverage",
         figure=figure,
-        takeaway=f"Runs start over {over}{gaps}.",
+        takeaway=f"Runs start over {over}{gaps}." if span else "All runs start at the same moment.",
         shows=f"Bars of {each.lower()} over the time of the trace.",
         data=pd.DataFrame({"from_s": edges[:-1], "to_s": edges[1:], "rows": coverage.rows}),
         note=f"{counted(coverage.without_time, 'run')} without a start time excluded." if coverage.without_time else "",
@@ -170,6 +172,8 @@ def mapping_table(report: IngestReport) -> pd.DataFrame:
 
 def validity_sentence(dataset: Dataset, report: IngestReport) -> str:
     """Return how much of a dataset is loaded, and whether its checks passed."""
+    if SIGN in report.hash:
+        return f"{_part(report)}; of the whole dataset, {_checked(report)}."
     lost = f", {lines_lost(report.lost)}" if report.lost else ""
     loaded = counted(dataset.rows, NOUNS.get(dataset.kind, "row"))
     return f"{loaded} loaded, {format_count(report.rejected)} rejected{lost}; {_checked(report)}."
@@ -177,6 +181,11 @@ def validity_sentence(dataset: Dataset, report: IngestReport) -> str:
 
 NOUNS = {"jobs": "run", "benchmarks": "run", "telemetry": "sample", "configurations": "measurement"}
 """What a row of each kind of data is."""
+
+
+def _part(report: IngestReport) -> str:
+    """Return how many of the loaded rows are in a scope."""
+    return f"{report.rows:,} of {counted(report.rows_read, NOUNS.get(report.kind, 'row'))} are in this part"
 
 
 def _checked(report: IngestReport) -> str:
@@ -188,6 +197,8 @@ def _checked(report: IngestReport) -> str:
 
 def ingest_sentence(report: IngestReport) -> str:
     """Return what an ingest did, in one sentence."""
+    if SIGN in report.hash:
+        return f"{_part(report)}; rejected rows, lines and checks are told of the whole dataset."
     if report.already_loaded:
         return f"This content is already loaded as {report.dataset}: {counted(report.rows, 'row')}."
     rejected = f", {format_count(report.rejected)} rejected" if report.rejected else ", none rejected"

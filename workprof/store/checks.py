@@ -316,9 +316,10 @@ def time_coverage(cursor: duckdb.DuckDBPyConnection, entry: Entry, bins: int) ->
     if not present:
         return TimeCoverage(np.zeros(0), NO_COUNTS, entry.dataset.rows)
     span = float(high) - float(low)
-    high = high if high > low else low + 1.0
     if not bins:
         low, high, bins = round_bins(float(low), float(high))
+    elif not span:
+        high = low + 1.0
     counts = _counts(cursor, entry, column, low, high, bins)
     return TimeCoverage(np.linspace(low, high, bins + 1), counts, entry.dataset.rows - int(present), span)
 
