@@ -100,3 +100,11 @@ def test_too_few_rows_leave_the_curves_of_all_jobs(app, poor):
     assert "which this dataset cannot have: 2 rows cannot hold two profiles of 20" in told(profiles)
     assert "Quantiles" in [one.value for one in test.header]
     assert "Find profiles" not in [one.label for one in test.button]
+
+
+@pytest.mark.parametrize("poor", ["no-memory"], indirect=True)
+def test_profiles_without_two_features_are_refused_before_a_job(app, poor):
+    profiles = app("profiles")
+    assert "1 usable feature (cpu_usage_percent), at least 2 are needed" in told(profiles)
+    assert not profiles.error
+    assert "not with this dataset · Profiles: 1 usable feature" in told(app("home", home_steps="true"))

@@ -10,6 +10,7 @@ by a factor exp(p c) and a shift, which standardising removes anyway.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ import numpy as np
 from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.units import format_count, format_share
+from workprof.core.words import counted
 from workprof.profiles.embedding import Encoder, fit_encoder
 from workprof.profiles.pairs import NO_PAIRS, Pairs, find_pairs
 from workprof.profiles.settings import (
@@ -278,7 +280,7 @@ def read_features(jobs: pd.DataFrame, features: tuple[str, ...], mode: str) -> F
     """
     named, _ = expand_features(features)
     if absent := [name for name, alone in named.items() if alone and name not in jobs.columns]:
-        raise ColumnMissing(f"the table has no column {', '.join(absent)}; {_what_there_is(jobs)}")
+        raise ColumnMissing(f"the table has no column {', '.join(absent)}; {_what_there_is(numeric_columns(jobs))}")
     columns: dict[str, Floats] = {}
     left_out: dict[str, str] = {}
     missing: dict[str, int] = {}
@@ -299,15 +301,19 @@ def read_features(jobs: pd.DataFrame, features: tuple[str, ...], mode: str) -> F
         if gaps:
             missing[name] = gaps
     if len(columns) < SMALLEST_FEATURE_COUNT:
-        raise NotEnoughData(_too_few(columns, left_out, jobs))
+        raise NotEnoughData(_too_few(columns, left_out, numeric_columns(jobs)))
     values = np.column_stack(list(columns.values()))  # (n_rows, n_features)
     return FeatureMatrix(tuple(columns), np.ascontiguousarray(values), left_out, missing)
+
+
+NO_FEATURES = ("row_id", "truth_")
+"""Beginnings of names of columns that are no features."""
 
 
 def numeric_columns(jobs: pd.DataFrame) -> tuple[str, ...]:
     """The columns that could serve as features: numbers, without row ids and planted truth."""
     numbers = (str(name) for name in jobs.select_dtypes("number").columns)
-    return tuple(name for name in numbers if not name.startswith(("row_id", "truth_")))
+    return tuple(name for name in numbers if not name.startswith(NO_FEATURES))
 
 
 def _refuse_text(column: pd.Series, values: Floats) -> None:
@@ -316,8 +322,20 @@ def _refuse_text(column: pd.Series, values: Floats) -> None:
         raise SettingsError(f"column {column.name} holds no numbers (for example {example!r}); choose a numeric column")
 
 
-def _what_there_is(jobs: pd.DataFrame) -> str:
-    return f"numeric columns here: {', '.join(numeric_columns(jobs)) or 'none'}"
+def refuse_few_features(features: tuple[str, ...], numeric: Sequence[str]) -> None:
+    """Refuse columns or sets of which a table, by its numeric columns, has fewer than two.
+
+    Raises NotEnoughData; what only the values tell, such as a constant column, `read_features` refuses.
+    """
+    named, of_set = expand_features(features)
+    there = [name for name in named if name in numeric]
+    if of_set and len(there) < SMALLEST_FEATURE_COUNT:
+        left_out = {name: "not in this table" for name in named if name not in numeric}
+        raise NotEnoughData(_too_few(there, left_out, numeric))
+
+
+def _what_there_is(numeric: Sequence[str]) -> str:
+    return f"numeric columns here: {', '.join(numeric) or 'none'}"
 
 
 def _unusable(column: Floats, filled: Floats) -> str:
@@ -329,11 +347,13 @@ def _unusable(column: Floats, filled: Floats) -> str:
     return ""
 
 
-def _too_few(columns: dict[str, Floats], left_out: dict[str, str], jobs: pd.DataFrame) -> str:
-    reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items()) or "only one was named"
+def _too_few(columns: Collection[str], left_out: dict[str, str], numeric: Sequence[str]) -> str:
+    named = {reason: [name for name, own in left_out.items() if own == reason] for reason in left_out.values()}
+    reasons = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in named.items()) or "only one was named"
+    usable = f"{counted(len(columns), 'usable feature')} ({', '.join(columns) or 'none'})"
     return (
-        f"{len(columns)} usable feature(s) ({', '.join(columns) or 'none'}), at least {SMALLEST_FEATURE_COUNT} are "
-        f"needed ({reasons}); {_what_there_is(jobs)}"
+        f"{usable}, at least {SMALLEST_FEATURE_COUNT} are needed ({reasons}); choose others as features, "
+        f"{_what_there_is(numeric)}"
     )
 
 

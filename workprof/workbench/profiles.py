@@ -18,6 +18,7 @@ from workprof.formats import plain_rules_of
 from workprof.formats.declare import PLAIN
 from workprof.profiles import questions
 from workprof.profiles.baseline import BaselineSettings
+from workprof.profiles.features import NO_FEATURES, refuse_few_features
 from workprof.profiles.fit import ProfileFit, labelled, recut, tree_settings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.membership import MembershipSettings
@@ -58,7 +59,9 @@ def _in_rows(bench: Any, entry: Dataset, settings: ProfileSettings) -> ProfileSe
     return settled(with_sample(settings, entry.finished_rows), clustered_rows(settings, entry.finished_rows))
 
 
-def _few_rows(_: Any, entry: Dataset, settings: ProfileSettings) -> None:
+def _few_rows_or_columns(bench: Any, entry: Dataset, settings: ProfileSettings) -> None:
+    numeric = [column.name for column in bench.columns(entry.hash) if column.numeric]
+    refuse_few_features(settings.features, [name for name in numeric if not name.startswith(NO_FEATURES)])
     refuse_few(settings, clustered_rows(settings, entry.finished_rows))
 
 
@@ -139,7 +142,7 @@ def _with_cached_profiles(
 class ProfileQuestions(DatasetQuestions):
     """The questions of the Profiles page."""
 
-    profiles = ask(questions.FIT, resolve=_in_rows, by_products=_tree, shortcut=_recut, refuse=_few_rows)
+    profiles = ask(questions.FIT, resolve=_in_rows, by_products=_tree, shortcut=_recut, refuse=_few_rows_or_columns)
     hopkins = ask(questions.HOPKINS, resolve=_named)
     baseline = ask(
         questions.BASELINE, resolve=_named_labels, fit=lambda _, __, ___, given: given, frames=_beside_labels
