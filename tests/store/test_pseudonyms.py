@@ -3,6 +3,7 @@
 import hashlib
 import re
 import shutil
+from dataclasses import replace
 
 import httpx
 import numpy as np
@@ -122,7 +123,8 @@ def test_figures_are_those_of_the_names(settings):
         seen = bench.verdict("runs").memory
         assert bench.counts("runs").users == len(NAMES)
     made = Pseudonyms(settings.home, ("user",))
-    told = {made.within(row.key.get("user", ""), {n: made.of("user", n) for n in NAMES}): row.size for row in true.rows}
+    names = made.names({name: made.of("user", name) for name in NAMES})
+    told = {made.within(row.key.get("user", ""), names): row.size for row in true.rows}
     assert {row.key.get("user", ""): row.size for row in seen.rows} == told
     assert len(seen.rows) == len(true.rows)
 
@@ -144,6 +146,73 @@ def test_what_people_wrote_names_nobody(settings):
         assert found(repr((bench.datasets(), bench.ingest_report("runs"), bench.rejects("runs")))) == []
     with Workbench(settings) as bench:
         assert NAMES[1] in repr(bench.decisions("runs"))
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("Ann Lee, O'Brien's and CORP\\bo: zoë@x.org.", "<Ann Lee>, <O'Brien>'s and <CORP\\bo>: <zoë@x.org>."),
+        ("planning for annex, not ann-2 or /home/ann/x", "planning for annex, not <ann>-2 or /home/<ann>/x"),
+        ("user=Ann%20Lee&user=ann.", "user=<Ann Lee>&user=<ann>."),
+        (
+            "at 2026-01-17T12:30:17+00:00 17.5 GB of 17, xi-jinx",
+            "at 2026-01-17T12:30:17+00:00 17.5 GB of <17>, xi-jinx",
+        ),
+        ("user==cmd, =cmd", "user=<=cmd>, <=cmd>"),
+    ],
+)
+def test_names_are_found_as_whole_words(settings, written, shown):
+    made = Pseudonyms(settings.home, ("user",))
+    people = ("ann", "Ann Lee", "O'Brien", "CORP\\bo", "zoë@x.org", "17", "xi", "=cmd")
+    names = made.names({name: made.of("user", name) for name in people})
+    expected = re.sub("<(.*?)>", lambda found: made.of("user", found[1]), shown)
+    assert made.text(written, names) == expected
+
+
+def test_a_name_within_a_word_or_in_what_others_run_parts_no_task(tmp_path):
+    users, tasks = ("ann", "bo", "zoë", "Ann Lee"), ("planning", "ann-job", "own", "bo")
+    rows = ["job,task,user,where,start,duration_s"]
+    for at in range(64):
+        user, task = users[at % 4], tasks[at // 4 % 4]
+        task = f"{user}_{task}" if task == "own" else task
+        rows.append(f"j{at},{task},{user},/{user}/{user}/x/a{user}b,{1_767_607_200 + at * 3600},60")
+    (tmp_path / "runs.csv").write_text("\n".join(rows) + "\n")
+    settings = Settings(home=tmp_path / "home", data=tmp_path, pseudonyms=("user",))
+    with Workbench(settings) as bench:
+        bench.ingest([tmp_path / "runs.csv"], IngestOptions(name="runs"))
+        true = bench.preview("runs")
+    with Workbench(settings.seen_by(Role.VIEWER)) as bench:
+        seen, scoped = bench.preview("runs"), bench.preview("runs?task_name=ann-job")
+    of = {user: Pseudonyms(settings.home, ("user",)).of("user", user) for user in users}
+    assert list(seen["user"]) == [of[user] for user in true["user"]]
+    assert set(seen["task_name"]) == {
+        "planning",
+        "ann-job",
+        "bo",
+        *(f"{one}_own" for one in of.values() if one != of["bo"]),
+        "bo_own",
+    }
+    assert (seen["task_name"].value_counts().to_numpy() == true["task_name"].value_counts().to_numpy()).all()
+    assert set(seen["where"]) == {
+        f"/{of[one]}/{of[one]}/x/a{one}b" if len(one) > 2 else f"/{one}/{one}/x/a{one}b" for one in users
+    }
+    assert list(scoped["user"]) == list(seen["user"][seen["task_name"] == "ann-job"])
+
+
+def test_a_decision_names_nobody_and_stays_with_its_row(settings):
+    for name in ("paul", "align"):
+        Users(settings.home).add(name, "planner", None)
+    with Workbench(settings) as bench:
+        memory = bench.verdict("runs").memory
+        row = next(one for one in memory.rows if one.key.get("task_name") == "align")
+        bench.decide("runs", row_key(row, memory), "declined", note="paul, not pauline, asked", by="gone")
+        decided = [one.decision is not None for one in bench.verdict("runs").memory.rows]
+    with Workbench(settings.seen_by(Role.VIEWER)) as bench:
+        shown = repr(bench.decisions("runs"))
+        assert [one.decision is not None for one in bench.verdict("runs").memory.rows] == decided
+    assert "paul," not in shown
+    assert "gone" not in shown
+    assert "pauline" in shown
 
 
 @pytest.mark.slow
@@ -243,6 +312,23 @@ def test_what_was_computed_with_names_is_not_read(settings):
         assert kept
         assert bench.stored_runs() == ()
         assert bench.assessment.cached("runs").result is None
+
+
+def test_viewers_results_go_with_their_dataset_and_are_of_one_secret(settings):
+    with Workbench(settings.seen_by(Role.VIEWER)) as bench:
+        bench.assessment("runs")
+        assert bench.stored_runs()
+    with Workbench(settings) as bench:
+        bench.rename("runs", "gone")
+        bench.remove("gone")
+    with Workbench(settings.seen_by(Role.VIEWER)) as bench:
+        assert bench.stored_runs() == ()
+    before = settings.seen_by(Role.VIEWER).results
+    (settings.home / "secret").write_text("ab" * 32)
+    assert settings.seen_by(Role.VIEWER).results != before
+    assert (
+        replace(settings.seen_by(Role.VIEWER), pseudonyms=("group",)).results != settings.seen_by(Role.VIEWER).results
+    )
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,8 @@ LONGEST_WAIT_S = 86_400.0
 DEFAULT_AHEAD_S = 20.0
 """Traces shrink 3-30 times; a bomb a thousand times."""
 LONGEST_NUMBER = 9
+APART, RULE = "viewers-", 2
+"""Folders of what was computed from pseudonyms, and how these are made: raise it with that."""
 YES = frozenset({"1", "true", "yes", "on"})
 NO = frozenset({"0", "false", "no", "off"})
 PSEUDONYMS = "WORKPROF_PSEUDONYMS"
@@ -81,9 +83,12 @@ class Settings:
 
     @property
     def results(self) -> Path:
-        """The folder of what was computed: what came of pseudonyms lies apart."""
-        apart = f"viewers-{blake2b(','.join(self.pseudonyms).encode(), digest_size=4).hexdigest()}"
-        return self.home / apart if self.nameless else self.home
+        """The folder of what was computed: what came of pseudonyms lies apart, by the secret that makes them."""
+        if not self.nameless:
+            return self.home
+        secret = self.home / "secret"
+        about = f"{RULE} {','.join(self.pseudonyms)} ".encode() + (secret.read_bytes() if secret.is_file() else b"")
+        return self.home / f"{APART}{blake2b(about, digest_size=4).hexdigest()}"
 
     def at(self, home: Path) -> Settings:
         """The same settings with another home folder."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import duckdb
@@ -125,6 +125,8 @@ class Entry:
     where: str = ""  # SQL that narrows its rows to those of a scope; '' = it is whole
     pseudonyms: Pseudonyms | None = None  # of its people, where there are some
     nameless: bool = False  # its rows are read with pseudonyms instead of names
+    # column -> values that stay beside pseudonyms, as `Pseudonyms.shared` finds them
+    shared: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def table(self) -> str:
@@ -136,7 +138,7 @@ class Entry:
         """SQL that rows are selected from, in their order; `rowid` counts those of a scope from 0, too."""
         rows, every = quoted(self.table), "*"
         if self.nameless and self.pseudonyms and self.hidden:
-            rows, every = self.pseudonyms.rows(rows, self.columns), "* EXCLUDE (rowid)"
+            rows, every = self.pseudonyms.rows(rows, self.columns, self.shared), "* EXCLUDE (rowid)"
         if not self.where:
             return rows
         return f"(SELECT CAST(row_number() OVER () - 1 AS BIGINT) AS rowid, {every} FROM {rows} WHERE {self.where})"
@@ -387,6 +389,7 @@ class Known:
         self._database, self._nameless = database, nameless
         self._last: _Reading | None = None
         self._parts: dict[tuple[str, str], Entry] = {}
+        self._shared: dict[str, dict[str, tuple[str, ...]]] = {}
         database.after_writing = self._read
 
     def entries(self) -> tuple[Entry, ...]:
@@ -423,6 +426,8 @@ class Known:
         entries = reading.entries
         result = chosen(tuple(entry.dataset for entry in entries), name, reading.former)
         whole = next(entry for entry in entries if entry.dataset is result)
+        if whole.nameless and whole.hidden:
+            whole = replace(whole, shared=self._shared_of(whole))
         if not scope:
             return whole
         key = (result.hash, scope)
@@ -434,6 +439,15 @@ class Known:
             self._parts[key] = found
         part = self._parts[key]
         return replace(part, dataset=replace(part.dataset, name=f"{result.name}{SIGN}{split(part.dataset.hash)[1]}"))
+
+    def _shared_of(self, whole: Entry) -> dict[str, tuple[str, ...]]:
+        hashed = whole.dataset.hash
+        if hashed not in self._shared and whole.pseudonyms:
+            with self._database.cursor() as cursor:
+                found = whole.pseudonyms.shared(cursor, quoted(whole.table), whole.columns)
+            there = {one.dataset.hash for one in self._reading().entries}
+            self._shared = {of: one for of, one in self._shared.items() if of in there} | {hashed: found}
+        return self._shared.get(hashed, {})
 
 
 MOST_PARTS = 200

@@ -5,17 +5,22 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import duckdb
 import pandas as pd
 
+from workprof.core.errors import WorkprofError
 from workprof.core.refreshes import Refresh
-from workprof.core.scope import SIGN
+from workprof.core.scope import SIGN, split
+from workprof.core.settings import Settings
 from workprof.store.connection import quoted
 from workprof.store.documents import Unreadable
+from workprof.store.pseudonyms import Names, Pseudonyms
 from workprof.store.reports import Dataset, IngestReport, ProfileNote
 from workprof.store.trace_store import TraceStore
+from workprof.store.users import Users
 
 Value = TypeVar("Value")
 Record = TypeVar("Record")
@@ -26,19 +31,29 @@ HIDDEN = "not shown to viewers"
 class NamelessStore(TraceStore):
     """A store that names nobody."""
 
+    def __init__(self, settings: Settings) -> None:
+        """Open as the other one; raises as it does."""
+        super().__init__(settings)
+        self._users = Users(settings.home)
+
     def _without_names(self, value: Value) -> Value:
         pseudonyms = self._database.pseudonyms
-        return value if pseudonyms is None else pseudonyms.within(value, self._unchanged(("names", ""), self._names))
+        return value if pseudonyms is None else pseudonyms.within(value, self._names(pseudonyms))
 
-    def _names(self, cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
-        """Every name in the rows of this home, and its pseudonym."""
-        result: dict[str, str] = {}
-        for entry in self._known.entries():
-            for column in entry.hidden:
-                query = f"SELECT DISTINCT CAST({quoted(column)} AS VARCHAR) FROM {quoted(entry.table)}"
-                names = [str(name) for (name,) in cursor.execute(query).fetchall() if name]
-                result |= {name: entry.pseudonyms.of(column, name) for name in names if entry.pseudonyms}
-        return result
+    def _names(self, pseudonyms: Pseudonyms) -> Names:
+        """Every name in the rows of this home and of who logs in, and its pseudonym."""
+        people = tuple(self._users.all()) if "user" in pseudonyms.columns else ()
+
+        def read(cursor: duckdb.DuckDBPyConnection) -> Names:
+            result = {name: pseudonyms.of("user", name) for name in people}
+            for entry in self._known.entries():
+                for column in entry.hidden:
+                    query = f"SELECT DISTINCT CAST({quoted(column)} AS VARCHAR) FROM {quoted(entry.table)}"
+                    names = [str(name) for (name,) in cursor.execute(query).fetchall() if name]
+                    result |= {name: pseudonyms.of(column, name) for name in names}
+            return pseudonyms.names(result)
+
+        return self._unchanged(("names", repr(people)), read)
 
     def datasets(self) -> tuple[Dataset, ...]:
         return tuple(self._nameless(one) for one in super().datasets())
@@ -63,7 +78,39 @@ class NamelessStore(TraceStore):
         return self._without_names(super().notes(clustering))
 
     def decisions(self, dataset: str, cls: type[Record]) -> tuple[tuple[Record, ...], dict[str, Unreadable]]:
-        return self._without_names(super().decisions(dataset, cls))
+        found, unreadable = super().decisions(dataset, cls)
+        pseudonyms = self._database.pseudonyms
+        if pseudonyms is None or not found:
+            return self._without_names((found, unreadable))
+        stay = self._values_of_rows(dataset, [str(vars(one)["row_key"]) for one in found])
+        names = self._names(pseudonyms).instead
+        of_rows = pseudonyms.names({**names, **{value: value for value in stay}})
+        shown: list[Any] = []
+        for one in found:
+            key, by = str(vars(one)["row_key"]), str(vars(one)["by"])
+            shown.append(
+                dataclasses.replace(
+                    self._without_names(one),  # type: ignore[type-var]
+                    row_key=pseudonyms.text(key, of_rows),
+                    by=names.get(by) or pseudonyms.of("user", by),
+                )
+            )
+        return tuple(shown), self._without_names(unreadable)
+
+    def _values_of_rows(self, dataset: str, keys: Sequence[str]) -> set[str]:
+        """What the rows of a dataset have, as viewers see them, in the columns that keys of decisions name."""
+        columns = {part.partition("=")[0] for key in keys for part in key.split(",")}
+        try:
+            entry = self._entry(split(dataset)[0])
+        except WorkprofError:  # it was removed
+            return set()
+        result = set()
+        with self._database.cursor() as cursor:
+            for one in entry.columns:
+                if one.name in columns and not one.numeric and one.name not in entry.hidden:
+                    query = f"SELECT DISTINCT CAST({quoted(one.name)} AS VARCHAR) FROM {entry.relation}"
+                    result |= {str(value) for (value,) in cursor.execute(query).fetchall() if value}
+        return result
 
     def scopes(self) -> dict[str, str]:
         return self._without_names(super().scopes())

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import workprof
+from workprof.cache import ResultCache
 from workprof.core.errors import EntryDamaged
 from workprof.core.extras import installed_version
 from workprof.core.parts import PARTS
 from workprof.core.progress import Progress, silent
+from workprof.core.settings import APART
 from workprof.core.shares import Share
 from workprof.store.in_memory import Given, is_table, paths_of, written
 from workprof.store.reports import (
@@ -123,6 +125,8 @@ class DatasetQuestions(OpenHome):
             if job.active and job.key.startswith((f"{gone.hash}:", f"{gone.hash}?")):
                 self.cancel(job.key)
         self._cache.forget(gone.hash)
+        for apart in self.settings.home.glob(f"{APART}*/cache"):
+            ResultCache(apart, memory_bytes=0, disk_bytes=0, sweep=False).forget(gone.hash)
         shutil.rmtree(self.settings.home / PARTS / gone.hash, ignore_errors=True)
         return gone
 
