@@ -10,12 +10,17 @@ from starlette.responses import PlainTextResponse
 
 from tests.command_line import run_here
 from tests.service.running import serving
+from workprof.core.alerts import Alert, Checked
 from workprof.core.roles import Role
+from workprof.core.settings import Settings
+from workprof.service.app import make_app
 from workprof.service.guard import Doors, Guard, Limits
 from workprof.service.metrics import Metrics
+from workprof.service.state import State
 from workprof.store.audit import Audit
 from workprof.store.doors import basic_of, proxy_of
 from workprof.store.users import Users
+from workprof.workbench import Workbench
 
 GOOD = "correct horse battery"
 RUN = {"runs": [{"run": "a1", "task_name": "sort", "duration_s": 60}], "dataset": "wasteful"}
@@ -107,6 +112,26 @@ def test_who_loses_the_last_password_opens_nothing(tmp_path):
     users.remove("ann")
     assert doors.closed
     assert ask(doors) == (None, 0.0)
+
+
+def test_metrics_tell_a_viewer_the_alerts_that_viewers_see(tmp_path, people):
+    settings = Settings(home=tmp_path / "home", data=tmp_path, pseudonyms=("user",))
+    with Workbench(settings) as bench, Workbench(settings.seen_by(Role.VIEWER)) as seen:
+        whole, apart = State(bench), State(seen)
+        for state, name in ((whole, "ann"), (apart, "user-1")):
+            state.checked = (Checked(Alert(name, f"jobs?user={name}", "kills", ">", 1.0), 2.0),)
+            state._checked_at = time.monotonic()
+        app = make_app(whole, lambda: apart, doors=Doors(users=people))
+
+        async def told(who):
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service") as client:
+                return (await client.get("/metrics", headers={"Authorization": basic(who).decode()})).text
+
+        assert 'alert="user-1",dataset="jobs"} 2.0' in (viewers := asyncio.run(told("vera")))
+        assert "ann" not in viewers
+        assert 'alert="ann"' in asyncio.run(told("paul"))
+        whole.close()
+        apart.close()
 
 
 @pytest.mark.slow

@@ -90,11 +90,9 @@ def test_check_ends_with_the_status_that_cron_looks_at(bench):
 def test_the_service_has_a_gauge_for_every_alert(bench):
     bench.add_alert("kills", "jobs", "kills_per_day > 0.5")
     found = [*checked(bench, bench.alerts()), Checked(Alert("b", 'a"\\\n', "x", ">", 1.0), math.nan, "why")]
-    metrics = Metrics()
-    metrics.watch(lambda: found)
     told = {
         (sample.name, sample.labels["alert"], sample.labels["dataset"]): sample.value
-        for family in text_string_to_metric_families(metrics.text().decode())
+        for family in text_string_to_metric_families(Metrics().text(found).decode())
         for sample in family.samples
         if "alert" in sample.labels
     }

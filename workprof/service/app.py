@@ -376,9 +376,10 @@ class Routes:
         named = request.scope[TRUSTED] and request.scope[ROLE] > Role.VIEWER
         return refused(503, words if named else "predictions or sizes are not ready", wait_s=wait_s)
 
-    async def counts(self, _: Request) -> Response:
-        """Show counters for Prometheus."""
-        return Response(self._metrics.text(), media_type=CONTENT_TYPE_LATEST)
+    async def counts(self, request: Request) -> Response:
+        """Show counters for Prometheus, and the alerts that the caller may see."""
+        state = await self._state(request)
+        return Response(self._metrics.text(state.checked), media_type=CONTENT_TYPE_LATEST)
 
     def operations(self) -> dict[Operation, Endpoint]:
         """Every route and what answers it."""
@@ -440,7 +441,6 @@ def make_app(
     batches = Batches(metrics.batch)
     metrics.show("workprof_waiting_jobs", "Jobs that wait for a prediction.", lambda: batches.waiting)
     metrics.show("workprof_observations", "Finished runs kept.", lambda: state.n_observed)
-    metrics.watch(lambda: state.checked)
     operations = Routes(states, metrics, batches, threads).operations()
     openapi = orjson.dumps(openapi_of(list(operations), token=doors.closed))
 

@@ -19,14 +19,14 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0)
 class _Alerts(Collector):
     """Gauges of the alerts as they were looked at last."""
 
-    def __init__(self, found: Callable[[], Iterable[Checked]]) -> None:
+    def __init__(self, found: Iterable[Checked]) -> None:
         self._found = found
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         labels = ("alert", "dataset")
         fired = GaugeMetricFamily("workprof_alert_fired", "1 while an alert fires, NaN if not known.", labels=labels)
         value = GaugeMetricFamily("workprof_alert_value", "The number that an alert is about.", labels=labels)
-        for one in self._found():
+        for one in self._found:
             named = (one.alert.name, split(one.alert.dataset)[0])  # a scope may name users
             fired.add_metric(named, math.nan if one.problem else float(one.fired))
             value.add_metric(named, one.value)
@@ -61,10 +61,8 @@ class Metrics:
         """Tell a number as it is when somebody asks."""
         Gauge(name, words, registry=self._all).set_function(value)
 
-    def watch(self, found: Callable[[], Iterable[Checked]]) -> None:
-        """Tell of every alert whether it fires, and its number; NaN where it could not be computed."""
-        self._all.register(_Alerts(found))
-
-    def text(self) -> bytes:
-        """The counts in the text format of Prometheus."""
-        return generate_latest(self._all)
+    def text(self, alerts: Iterable[Checked] = ()) -> bytes:
+        """The counts in the text format of Prometheus, and of alerts whether each fires, with its number."""
+        own = CollectorRegistry()
+        own.register(_Alerts(tuple(alerts)))
+        return generate_latest(self._all) + generate_latest(own)
