@@ -25,6 +25,7 @@ from tests.charts.records_for_classify import (
 from tests.charts.records_for_tests import HOSTILE
 from workprof.answers.classifier import missed_table
 from workprof.answers.forecasts import PUBLISHED, additivity, request_sentence
+from workprof.answers.verdict import why_found
 from workprof.charts.classify.effects import beeswarm, dependence, interaction_heatmap, odds_axis, offsets, profile_bars
 from workprof.charts.classify.held_out import held_out_scatter
 from workprof.charts.classify.job import estimate_rows, past_jobs_table, predictions_table, top_three, waterfall
@@ -38,10 +39,12 @@ from workprof.charts.classify.model import (
     value_bars,
 )
 from workprof.charts.theme import COLOURS
+from workprof.core.stats import Interval
 from workprof.core.units import odds_times
 from workprof.forecasts.estimates import NearestJobs
 from workprof.forecasts.forecaster import ForecasterSettings, Forecasts
 from workprof.forecasts.held_out import Compared, HeldOut
+from workprof.memory.resources import MEMORY
 from workprof.memory.verdict_rows import ROOM
 from workprof.memory.verdict_sizes import Found
 
@@ -371,7 +374,7 @@ def test_reasons_are_odds():
 
 def roomy(**judged):
     return SimpleNamespace(
-        reason=ROOM, largest=18.0, smallest=2.0, request=32.0, n_runs=12, n_killed=0, n_above=0, **judged
+        reason=ROOM, largest=18.0, smallest=2.0, request=32.0, size=20.0, n_runs=12, n_killed=0, n_above=0, **judged
     )
 
 
@@ -392,6 +395,17 @@ def test_what_to_request_is_the_row_of_the_plan(request_gb, words):
 def test_a_row_that_saved_nothing_says_why(n_judged, why):
     row = roomy(n_judged=n_judged, saved=0.0)
     assert request_sentence(Found(row, 20.0, ""), None) == f"Request 20 GB: largest of 12 runs used 18 of 32 GB; {why}."
+
+
+@pytest.mark.parametrize(
+    ("asked", "kills"), [(4.0, None), (19.0, None), (20.0, (0.3, 9.0)), (32.0, (0.3, 9.0)), (40.0, (0.0, 9.0))]
+)
+def test_kills_are_told_of_the_size_that_is_given(asked, kills):
+    row = roomy(n_judged=6, saved=1.0, kills_per_1000=Interval(0.3, 9.0))
+    found = Found(row, 20.0 if asked == 32.0 else asked, "")
+    assert found.kills_per_1000 == (None if kills is None else Interval(*kills))
+    over = "; 12 runs used up to 18 GB, more than this request" in why_found(found, MEMORY, "GB")
+    assert over == (asked < row.largest)
 
 
 def test_what_to_request_without_a_row_says_why():

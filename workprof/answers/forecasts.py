@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workprof.answers.estimates import best_guess_words
-from workprof.answers.verdict import amount_words, why
+from workprof.answers.verdict import amount_words, why_found
 from workprof.core.units import GB, format_share, odds_words
 from workprof.core.words import counted, formatted, label, listed, plotly_text, title
 from workprof.forecasts.explain import JobExplanation
@@ -104,7 +104,7 @@ def request_sentence(found: Found, request_gb: float | None) -> str:
     amount = amount_words(found.size, "GB")
     if found.row is None:
         return f"Request {amount}, as now: {found.note}."
-    reason = why(found.row, MEMORY, "GB").removeprefix("kept: ").removeprefix("raise: ")
+    reason = why_found(found, MEMORY, "GB").removeprefix("kept: ").removeprefix("raise: ")
     if request_gb is not None and found.size == request_gb:
         return f"Keep the request of {amount}: {reason}."
     instead = "" if request_gb is None else f" in place of {amount_words(request_gb, 'GB')}"

@@ -43,6 +43,7 @@ from workprof.memory.verdict_rows import (
     OfResource,
     VerdictRow,
 )
+from workprof.memory.verdict_sizes import Found
 from workprof.memory.what_if import Broken, WhatIf, WhatIfSettings
 
 OTHER_KEYS = "other keys"
@@ -100,6 +101,15 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
         KILLED: f"raise: {killed}",
         ABOVE: f"raise: {row.n_above:,} of {runs} used more than their request",
     }[row.reason]
+
+
+def why_found(found: Found, resource: str, unit: str) -> str:
+    """Why a run to be submitted gets its size: its row's reason, and what its request has against it."""
+    if found.row is None:
+        return found.note
+    used = counted(found.row.n_runs, "run") + f" used up to {number(found.row.largest)} {unit}"
+    too_small = f"{used}, more than this request" if found.below and (found.size or 0.0) < found.row.largest else ""
+    return "; ".join(filter(None, (why(found.row, resource, unit), found.note, too_small)))
 
 
 def not_judged(row: VerdictRow) -> str:

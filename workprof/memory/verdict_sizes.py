@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from workprof.core.stats import Interval
 from workprof.core.units import GB, MIB
 from workprof.core.words import counted, listed
 from workprof.memory.resources import MEMORY
@@ -25,6 +26,26 @@ class Found:
     row: VerdictRow | None
     size: float | None  # None where neither a row nor the run has a request
     note: str  # why there is no row, or that it is the largest of several; '' = the row of its key
+
+    @property
+    def below(self) -> bool:
+        """Whether the size is smaller than its row's, as what was requested is."""
+        return self.row is not None and self.size is not None and self._against(self.row.size, self.size) < 0
+
+    @property
+    def kills_per_1000(self) -> Interval | None:
+        """Of the next 1,000 runs of this size; None without a row, and below its size, where they are not known.
+
+        Above the row's size at most as many runs are killed, and at least none.
+        """
+        if self.row is None or self.size is None or self.below:
+            return None
+        known = self.row.kills_per_1000
+        return Interval(0.0, known.high) if self._against(self.row.size, self.size) > 0 else known
+
+    @staticmethod
+    def _against(own: float, size: float) -> float:
+        return 0.0 if math.isclose(own, size, rel_tol=1e-3, abs_tol=MIB / GB) else size - own
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from workprof.answers import told
 from workprof.answers.decisions import decision_document
 from workprof.answers.how_long import earlier_runs, expected
 from workprof.answers.profiles import fit_answer
-from workprof.answers.verdict import sentence, why
+from workprof.answers.verdict import sentence, why_found
 from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import DatasetUnknown, DiskFull, HomeBusy, NotAllowed, StepFailed, WorkprofError
 from workprof.core.question import Question
@@ -120,8 +120,7 @@ def size_of(job: Job, sized: Sized) -> dict[str, Any]:
     row = found.row
     kept = row is None or row.action == KEEP or found.size == request
     source = "advice" if not kept else "request" if request else "usual request" if row else "none"
-    reason = "" if row is None else why(row, MEMORY, sized.verdict.memory.unit)
-    rate = None if row is None else [row.kills_per_1000.low, row.kills_per_1000.high]
+    rate = None if found.kills_per_1000 is None else [found.kills_per_1000.low, found.kills_per_1000.high]
     after = [] if kept or row is None else [size for size in row.retry if found.size and size > found.size]
     return {
         "action": KEEP if kept or row is None else row.action,
@@ -132,7 +131,7 @@ def size_of(job: Job, sized: Sized) -> dict[str, Any]:
         "then": "doubled after each further kill" if after else None,
         "requested_gb": request,
         "source": source,
-        "why": "; ".join(filter(None, (reason, found.note))),
+        "why": why_found(found, MEMORY, sized.verdict.memory.unit),
         "decision": None if row is None else decision_document(row.decision),
         "kills_per_1000": rate,
         "kill_interval": None if rate is None else [one / 1000 for one in rate],
