@@ -21,6 +21,7 @@ from tests.refresh.conftest import rows_of
 from tests.refresh.planted import BEGIN, jobs, pods, prometheus, sacct
 from workprof.core.errors import HomeBusy, SettingsError, WorkprofError
 from workprof.core.roles import SOURCE
+from workprof.forecasts.durations import DurationSettings
 from workprof.memory.assessment import AssessmentSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.sources.refresh import refresh
@@ -466,3 +467,28 @@ def test_what_was_found_before_a_refresh_is_kept_and_says_of_when(bench, tmp_pat
     table(folder / "c.csv", range(50, 60))
     bench.refresh("all")
     assert bench.assessment.before_refresh("all", asked)[1] == when
+
+
+def test_no_answer_is_of_rows_before_and_after_a_refresh(bench, tmp_path, monkeypatch):
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    table(folder / "a.csv", range(40))
+    bench.add_source(Source("all", "files", str(folder)))
+    bench.refresh("all")
+    before, read = bench.dataset("all"), bench._store.frame
+    parts = bench._store.long_table("all", ("duration_s",))
+
+    def late(*given, **more):
+        monkeypatch.undo()
+        table(folder / "b.csv", range(40, 50))
+        bench.refresh("all")
+        return read(*given, **more)
+
+    monkeypatch.setattr(bench._store, "frame", late)
+    with pytest.raises(HomeBusy, match="refreshed meanwhile; ask again"):
+        bench.observed_durations("all", DurationSettings(by="task_name"))
+    with pytest.raises(HomeBusy, match="refreshed or removed meanwhile"):
+        next(parts.parts(["duration_s"]))
+    assert not [one for one in bench.runs() if one.step.startswith("profiles.durations")]
+    assert bench.dataset(before.hash).rows == 50  # a link goes on
+    assert bench.observed_durations("all", DurationSettings(by="task_name")).everything.n_rows == 50

@@ -245,8 +245,14 @@ class State:
         dress: Callable[[Made, str], Made] = lambda made, _: made,
     ) -> Made:
         place, chosen = (what, dataset), self.hash_of(dataset)
+
+        def of_one_hash() -> Made:
+            made = make(chosen)
+            self.workbench.refuse_replaced(chosen)  # its parts may be of before and of after a refresh
+            return made
+
         try:
-            made = self._held.get((what, chosen), lambda: make(chosen), lambda: self._usual_s(chosen, rests_on))
+            made = self._held.get((what, chosen), of_one_hash, lambda: self._usual_s(chosen, rests_on))
         except NotReady:
             if place not in self._current:
                 raise

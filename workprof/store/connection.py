@@ -48,6 +48,8 @@ WAL_BYTES = 64 * 1024 * 1024
 READING_BYTES = GIB // 2
 """Of the database while nothing is written, at most: more of what was read stays beside the rows that were read."""
 DAMAGED = ("Corrupt database file", "has been invalidated")
+GONE = re.compile(r"Table with name (rows|rejects)_[0-9a-f]+ does not exist")
+"""A dataset that was known when a query was made, and not when it ran."""
 OTHER_VERSION = "version number"
 ANOTHER_OF_OURS = "different configuration"
 """Another connection of this process has the same database open in another way."""
@@ -162,6 +164,8 @@ class Database:
                 raise KeyboardInterrupt from error
             raise
         except duckdb.Error as error:
+            if GONE.search(str(error)):
+                raise HomeBusy("the runs of a dataset were refreshed or removed meanwhile; ask again") from error
             if self._is_damaged(error):
                 raise self._damaged(error) from error
             raise

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.core.arrays import Ints
-from workprof.core.errors import EntryDamaged
+from workprof.core.errors import EntryDamaged, HomeBusy
 from workprof.core.long_table import AT_ONCE, LongTable
 from workprof.core.progress import Progress, silent
 from workprof.core.refreshes import Refresh
@@ -239,6 +239,15 @@ class TraceStore(
     def dataset(self, name_or_hash: str) -> Dataset:
         """Return one dataset of the catalogue."""
         return self._known.entry(name_or_hash).dataset
+
+    def refuse_replaced(self, hashed: str) -> None:
+        """Refuse what was read of rows that a refresh replaced meanwhile; a hash is followed where a link names it.
+
+        Raises HomeBusy, or DatasetUnknown where the dataset was removed.
+        """
+        now = self._known.entry(split(hashed)[0]).dataset
+        if now.hash != split(hashed)[0]:
+            raise HomeBusy(f"the runs of {now.name} were refreshed meanwhile; ask again for those that are there now")
 
     def rename(self, dataset: str, name: str) -> Dataset:
         """Give a dataset another name and return its entry."""

@@ -80,6 +80,7 @@ class DatasetQuestions(OpenHome):
     preview = of_store(TraceStore.preview)
     rows = of_store(TraceStore.rows)
     refuse = of_store(TraceStore.refuse)
+    refuse_replaced = of_store(TraceStore.refuse_replaced)
 
     def ingest(
         self,

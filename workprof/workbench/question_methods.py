@@ -527,7 +527,15 @@ class Bound(Generic[S, R]):
         return result if self.declared.dress is None else self.declared.dress(self.bench, entry, result)
 
     def _frames(self, entry: Dataset, settings: S, fit: Any, progress: Progress | None) -> Frames:
+        """A function that reads what is computed of; it refuses where a refresh came between what it reads."""
         if self.declared.frames is not None:
-            return self.declared.frames(self.bench, entry, settings, fit, progress)
-        frames: Frames = self.bench.frames_of(entry, self.declared.question.columns(settings))
-        return frames
+            frames = self.declared.frames(self.bench, entry, settings, fit, progress)
+        else:
+            frames = self.bench.frames_of(entry, self.declared.question.columns(settings))
+
+        def read() -> Mapping[str, JobTable]:
+            found: Mapping[str, JobTable] = frames()
+            self.bench.refuse_replaced(entry.hash)
+            return found
+
+        return read
