@@ -287,8 +287,9 @@ class Routes:
         state = await self._state(request)
 
         def look() -> dict[str, Any]:
-            journal = state.journal(dataset)
-            return {"total": len(journal), "waiting_bytes": journal.unread, "drift": state.drift(dataset)}
+            journal = state.kept_journal(dataset)
+            total, waiting = (len(journal), journal.unread) if journal else (0, 0)
+            return {"total": total, "waiting_bytes": waiting, "drift": state.drift(dataset)}
 
         return Json(await self._threads.quick(look))
 

@@ -57,6 +57,11 @@ class Receipt:
     total: int  # runs kept
 
 
+def place_of(home: Path, dataset_hash: str) -> Path:
+    """The file of the finished runs of a dataset that had this hash when the first of them came."""
+    return home / FOLDER / f"{dataset_hash}.jsonl"
+
+
 class Journal:
     """The finished runs of one dataset; one process writes them, any of its threads may hand some in."""
 
@@ -65,9 +70,9 @@ class Journal:
 
         Raises HomeBusy when another process takes finished runs of this dataset.
         """
-        folder = home / FOLDER
+        self.path = place_of(home, dataset_hash)
+        folder = self.path.parent
         make_folder(folder)
-        self.path = folder / f"{dataset_hash}.jsonl"
         self._part = folder / f"{dataset_hash}.part.json"
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, FILE)
         if fcntl is not None:

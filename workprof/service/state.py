@@ -24,7 +24,7 @@ from workprof.memory.resources import KEY_COLUMNS
 from workprof.memory.verdict import Verdict
 from workprof.memory.verdict_sizes import Sizes
 from workprof.service.jobs import BadFields, FieldProblem, FieldReader
-from workprof.service.observations import Journal
+from workprof.service.observations import Journal, place_of
 from workprof.service.prediction import Learned, Model, learned_of, load_model
 from workprof.watch.numbers import checked
 from workprof.workbench import JOBS, Workbench
@@ -152,6 +152,7 @@ class State:
         # (what, dataset) -> value, when it was looked at, hash of the dataset that it is of
         self._current: dict[tuple[str, str], tuple[Any, float, str]] = {}
         self._journals: dict[str, Journal] = {}
+        self._places: dict[str, str] = {}  # hash of a dataset -> that of its journal
         self._drift: dict[str, Any] = {}
         self._hashes: dict[str, tuple[str, float]] = {}
         self._decided: dict[str, tuple[Sized, tuple[Decision, ...]]] = {}
@@ -284,18 +285,33 @@ class State:
         return takes_s
 
     def journal(self, dataset: str = "") -> Journal:
-        """The finished runs of a dataset.
+        """The finished runs of a whole dataset, of whatever part of it they were told; also those of before refreshes.
 
         Raises:
             WorkprofError: where WORKPROF_READONLY is set, or (NotAllowed) the role is a viewer's.
             HomeBusy: when another process takes them.
         """
         self.workbench.refuse(OBSERVE)
-        chosen = self.hash_of(dataset)
+        place, home = self._place(dataset), self.workbench.settings.home
         with self._guard:
-            if chosen not in self._journals:
-                self._journals[chosen] = Journal(self.workbench.settings.home, chosen)
-            return self._journals[chosen]
+            if place not in self._journals:
+                self._journals[place] = Journal(home, place)
+            return self._journals[place]
+
+    def kept_journal(self, dataset: str = "") -> Journal | None:
+        """The same where runs were handed in already, else None; raises as the other."""
+        self.workbench.refuse(OBSERVE)
+        there = place_of(self.workbench.settings.home, self._place(dataset)).exists()
+        return self.journal(dataset) if there else None
+
+    def _place(self, dataset: str) -> str:
+        """The hash by which finished runs of a dataset are kept: that of when the first were handed in."""
+        chosen = split(self.hash_of(dataset))[0]
+        if chosen not in self._places:
+            home, hashes = self.workbench.settings.home, (chosen, *self.workbench.former_hashes(chosen))
+            kept = next((one for one in hashes if place_of(home, one).exists()), chosen)
+            self._places = {chosen: kept} if len(self._places) > MOST_NAMES else self._places | {chosen: kept}
+        return self._places[chosen]
 
     @property
     def n_observed(self) -> int:
@@ -311,7 +327,7 @@ class State:
 
     def drift(self, dataset: str = "") -> Any:
         """What the finished runs showed at the last look, None before the first."""
-        return self._drift.get(self.hash_of(dataset))
+        return self._drift.get(self._place(dataset))
 
     def ready(self) -> tuple[str, float]:
         """What the service still waits for, and s until it should be there; '' = ready."""

@@ -111,7 +111,8 @@ def last_dataset(cursor: duckdb.DuckDBPyConnection, name: str) -> str:
 
 
 def former_hashes(cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """The hashes that datasets had before they were refreshed, and their names."""
+    """The hashes that datasets had before they were refreshed, and their names, the latest last."""
     if not has_table(cursor, "former_hashes"):
         return {}
-    return {str(one): str(name) for one, name in cursor.execute("SELECT hash, name FROM former_hashes").fetchall()}
+    query = "SELECT hash, name FROM former_hashes ORDER BY rowid"
+    return {str(one): str(name) for one, name in cursor.execute(query).fetchall()}

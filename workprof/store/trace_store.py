@@ -35,6 +35,7 @@ from workprof.store import (
     outputs,
     proposal,
     refreshing,
+    sources,
 )
 from workprof.store.audit import Entry
 from workprof.store.catalogue import Known
@@ -239,6 +240,13 @@ class TraceStore(
     def dataset(self, name_or_hash: str) -> Dataset:
         """Return one dataset of the catalogue."""
         return self._known.entry(name_or_hash).dataset
+
+    def former_hashes(self, dataset: str) -> tuple[str, ...]:
+        """Return the hashes that a dataset had before it was refreshed, the latest first."""
+        name = split(self.dataset(dataset).name)[0]
+        with self._database.cursor() as cursor:
+            known = sources.former_hashes(cursor)
+        return tuple(hashed for hashed, of in reversed(known.items()) if of == name)
 
     def refuse_replaced(self, hashed: str) -> None:
         """Refuse what was read of rows that a refresh replaced meanwhile; a hash is followed where a link names it.

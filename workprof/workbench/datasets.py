@@ -81,6 +81,7 @@ class DatasetQuestions(OpenHome):
     rows = of_store(TraceStore.rows)
     refuse = of_store(TraceStore.refuse)
     refuse_replaced = of_store(TraceStore.refuse_replaced)
+    former_hashes = of_store(TraceStore.former_hashes)
 
     def ingest(
         self,

@@ -138,6 +138,7 @@ class FeedbackQuestions(ForecastQuestions):
         table, notes = self._finished_table(loop, jobs, options, progress)
         self._make_ready(loop, progress)
         with self._cache.lock(loop.lock), self._store.writing():  # what is read must be what is written upon
+            self._store.refuse_replaced(loop.entry.hash)
             result = self._fold_in(loop, table, progress)
         if refit or (loop.settings.refit and result.assessment.recluster_advised):
             request = RefitSettings(loop.forecaster, _files_digest(self._observed_state(loop)))
@@ -160,6 +161,7 @@ class FeedbackQuestions(ForecastQuestions):
         if made is None:
             raise NotEnoughData("there is no such refit; start it again")
         with self._cache.lock(loop.lock), self._store.writing():
+            self._store.refuse_replaced(loop.entry.hash)
             state = self._observed_state(loop)
             if state.model_key != key:
                 state = start_again(state, made.model, key, now())
