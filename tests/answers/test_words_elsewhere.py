@@ -95,7 +95,7 @@ REMAINING: dict[str, int] = {
     "workprof/charts/memory/models.py": 2,
     "workprof/charts/memory/policies.py": 1,
     "workprof/charts/memory/tasks.py": 2,
-    "workprof/charts/memory/verdict.py": 5,
+    "workprof/charts/memory/verdict.py": 4,
     "workprof/charts/over_time.py": 6,
     "workprof/charts/tour.py": 9,
     "workprof/cli/campaign.py": 1,

@@ -9,11 +9,21 @@ import pandas as pd
 import pytest
 
 from tests.memory.naive_chances import learned
+from tests.sentences import long_ones
+from workprof.answers import home
+from workprof.answers.ledger import findings_sentence
+from workprof.answers.verdict import verdict_answer
+from workprof.charts.memory.verdict import curve_chart
+from workprof.charts.tour import decision_stop
+from workprof.core.answer import to_json, to_text
+from workprof.core.units import gb_h, number
 from workprof.memory import origins
 from workprof.memory.chances import fit_chances, record_chance
 from workprof.memory.decided import decided, decisions_on
 from workprof.memory.decisions import DECLINED
 from workprof.memory.known import SizedRuns, codes_of, dense, first_of, known_at, known_of
+from workprof.memory.ledger import ledger_of
+from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Sizing, Windows, advise
 from workprof.memory.resources import MEMORY, resources_of
 from workprof.memory.verdict import VerdictSettings, verdict_of
@@ -254,6 +264,45 @@ def test_a_key_that_was_killed_for_memory_is_raised_and_a_bound_never_lowers():
     assert result.today.kills == int((killed & (table.index >= 300)).sum())
     assert result.trace.kills == int(killed.sum())
     assert all(row.saved <= 0 for row in by_user["u1"])
+
+
+@pytest.mark.parametrize("rest", ["lowered", "full"])
+def test_what_raises_hold_more_is_never_told_as_saved(rest):
+    table = jobs(4, n_users=2)
+    killed = table["user"].eq("u1") & (np.arange(len(table)) % 4 == 0)
+    table.loc[killed, ["status", "finished"]] = ["OUT_OF_MEMORY", False]
+    most = ["requested_memory_bytes", "peak_memory_bytes"]
+    table.loc[table["user"] == "u1", most] = 1024e9  # so that these weigh more than the others
+    if rest == "full":
+        table["peak_memory_bytes"] = table["requested_memory_bytes"]
+    found = verdict(table)
+    assert {row.action for row in found.memory.rows} == {RAISE, LOWER if rest == "lowered" else KEEP}
+    assert found.memory.judged.saved < 0
+    more = -sum(row.saved for row in found.memory.rows if row.action == RAISE)
+    said = found.reason
+    assert said.startswith(f"Larger requests hold {gb_h(more)} more, for {killed.sum()} killed runs")
+    assert ("; smaller ones save" in said) is (rest == "lowered")
+    assert "save -" not in to_text(verdict_answer(found)) and "Held more" in to_text(verdict_answer(found))
+    assert not long_ones([said, curve_chart(found).takeaway], 20)
+    assert decision_stop(found, None, None, (), ".").headline == said
+    assert home.saved_figure(found).label == "Held more" and not home.saved_figure(found).value.startswith("-")
+    assert to_json(verdict_answer(found))["saved_share"] == found.memory.judged.saved_share < 0
+    findings = findings_sentence(ledger_of({"jobs": table}, LedgerSettings()))
+    assert f"{number(-found.memory.judged.saved)} GB·h more" in findings and " -" not in findings
+
+
+def test_a_rise_beside_larger_savings_is_told_with_them():
+    table = jobs(4)
+    killed = table["user"].eq("u1") & (np.arange(len(table)) % 4 == 0)
+    table.loc[killed, ["status", "finished"]] = ["OUT_OF_MEMORY", False]
+    said = verdict(table).reason
+    assert said.startswith("Smaller requests save ") and said.endswith(f" more for {killed.sum()} killed runs.")
+
+
+def test_runs_without_any_time_save_nothing_that_is_known():
+    assert "no saving can be measured" in verdict(jobs(4, duration_s=0.0)).reason
+    full = jobs(4, peak_memory_bytes=32e9)
+    assert verdict(full).reason.endswith("The later runs left 0.0 % of them unused.")
 
 
 @pytest.mark.parametrize("spread", [0.1, 0.4, 0.8])

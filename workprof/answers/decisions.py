@@ -64,14 +64,20 @@ def decided_sentence(memory: ResourceVerdict) -> str:
         return ""
     parts = []
     if found.accepted:
-        parts.append(f"Accepted rows save {format_share(found.accepted_saved_share)}.")
+        parts.append(f"Accepted rows {saving_words(found.accepted_saved_share)}.")
     if found.left_out:
         are = "is" if found.left_out == 1 else "are"
         parts.append(
-            f"{counted(found.left_out, 'row')} {are} left out by decision; all rows would save "
-            f"{format_share(found.all_saved_share)}."
+            f"{counted(found.left_out, 'row')} {are} left out by decision; all rows would "
+            f"{saving_words(found.all_saved_share)}."
         )
     return " ".join(parts)
+
+
+def saving_words(share: float, ending: str = "") -> str:
+    """'save 31.3 %', or 'hold 12.0 % more'; the ending is that of the verb."""
+    more = share < 0
+    return f"{'hold' if more else 'save'}{ending} {format_share(abs(share))}{' more' if more else ''}"
 
 
 def left_out_words(verdict: Verdict) -> str:

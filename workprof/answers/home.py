@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from workprof.answers.verdict import SAVED, amount_words, kills_words, named, not_judged, task_names
+from workprof.answers.verdict import amount_words, kills_words, named, not_judged, saved_or_more, task_names
 from workprof.core.answer import Figure
 from workprof.core.table import Column
 from workprof.core.units import DAY_S, compact, dated, day_of, format_duration, format_share, gb_h, grouped
@@ -46,7 +46,7 @@ def unused_figure(result: OverTime) -> Figure:
 def saved_figure(verdict: Verdict) -> Figure:
     """What the verdict saves, at its kills."""
     judged = verdict.memory.judged
-    return Figure(SAVED, judged, f"at {kills_words(judged.kills)} in {judged.n_runs:,} later runs")
+    return Figure(saved_or_more(judged), judged, f"at {kills_words(judged.kills)} in {judged.n_runs:,} later runs")
 
 
 def as_of_words(newest_s: float, now_s: float) -> str:

@@ -443,9 +443,12 @@ def findings_sentence(ledger: Ledger) -> str:
     for one in rows.values():
         if one.row is not None:
             saved[SAVED_UNITS[one.sized]] = saved.get(SAVED_UNITS[one.sized], 0.0) + one.row.saved
-    amounts = listed([f"{number(amount)} {unit}" for unit, amount in saved.items()]) or "nothing"
+    ending = "s" if len(rows) == 1 else ""
+    less = listed([f"{number(amount)} {unit}" for unit, amount in saved.items() if amount >= 0])
+    more = listed([f"{number(-amount)} {unit} more" for unit, amount in saved.items() if amount < 0])
+    effects = [f"save{ending} {less}"] * bool(less) + [f"hold{ending} {more}"] * bool(more)
     small = f" {small_words(ledger)}." if ledger.n_small else ""
-    change = f"{counted(len(rows), 'changed request')} {'saves' if len(rows) == 1 else 'save'} {amounts} on later runs"
+    change = f"{counted(len(rows), 'changed request')} {' and '.join(effects)} on later runs"
     saves = change if rows else "the plan keeps these requests"
     return f"{counted(len(result), 'finding')}; {saves}.{small}"
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from workprof.answers.decisions import saving_words
 from workprof.answers.runs import runs_notes
 from workprof.answers.tasks import shown
 from workprof.answers.verdict import applied_words, kills_words
@@ -334,7 +335,7 @@ def _compared_sentence(found: Compared) -> str:
     ours = next(line for line in found.lines if line.applied == TABLE)  # as Plan says it
     others = [line for line in found.lines if not line.hindsight and line.name not in (VERDICT, REQUESTS)]
     fit = [line for line in others if line.kills <= ours.kills and line.saved_share > 0]
-    words = f"On {counted(found.n_runs, 'later run')} the verdict saves {format_share(ours.saved_share)} "
+    words = f"On {counted(found.n_runs, 'later run')} the verdict {saving_words(ours.saved_share, 's')} "
     words += f"with {kills_words(ours.kills)}"
     if not fit:
         return f"{words}; no policy saves with as few."

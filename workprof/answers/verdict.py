@@ -1,7 +1,8 @@
 """What to request: the words, tables and document of a verdict, for every face."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workprof.answers.decisions import (
@@ -37,6 +38,7 @@ from workprof.memory.verdict_rows import (
     KEEP,
     KILLED,
     LOWER,
+    RAISE,
     ROOM,
     TOO_SHORT,
     VARIES,
@@ -173,6 +175,10 @@ SAVED = Column(
     unit="share",
     help="Of the GB·h that the later runs requested. Next: what a next window saves, a 95 % interval.",
 )
+HELD_MORE = replace(
+    SAVED, heading="Held more", said=lambda judged: format_share(-judged.saved_share), help="Than was requested."
+)
+"""In place of `SAVED` where the changed requests are larger in all."""
 REQUESTED = Column("booked_gb_h", "booked", "Requested", unit="GB·h", help="By the later runs: request x hours.")
 UNUSED = Column(
     "unused_share",
@@ -195,17 +201,60 @@ def sentence(verdict: Verdict) -> str:
         )
     if every_lower_left_out(memory):
         return f"Keep the requests: whatever could be lowered was declined. {decided_sentence(memory)}"
-    if judged.saved_share < 0.0005 and not any(row.action == LOWER for row in memory.rows):
+    later = f"{judged.n_runs:,} later runs"
+    if not today.booked:
+        return f"Keep the requests: the {later} held {gb_h(0)}, so no saving can be measured."
+    actions = {row.action for row in memory.rows}
+    nothing = judged.saved_share < LEAST_SAVED
+    if nothing and actions == {KEEP}:
         return f"Keep the requests: nothing can be lowered safely. {_nearest(memory)}".strip()
+    if RAISE in actions and nothing and (LOWER not in actions or judged.saved_share < 0):
+        words = _larger_words(memory)
+    elif judged.saved_share < 0:
+        words = (
+            f"Smaller requests and their retries hold {format_share(-judged.saved_share)} more: "
+            f"{gb_h(-judged.saved)} beside {gb_h(today.booked)}, with {kills_words(judged.kills)} in {later}."
+        )
+    else:
+        words = (
+            f"Smaller requests save {format_share(judged.saved_share)}: {gb_h(judged.saved)} of {gb_h(today.booked)}, "
+            f"with {kills_words(judged.kills)} in {later}."
+        )
+        more, whose = raised(memory)
+        words += f" That is after {gb_h(more)} more for {whose}." if more > LEAST_SAVED * today.booked else ""
+    return f"{words} {decided_sentence(memory)}".strip()
+
+
+LEAST_SAVED = 0.0005
+"""A smaller share is told as nothing."""
+
+
+def raised(memory: ResourceVerdict) -> tuple[float, str]:
+    """The GB·h that larger requests hold more, and for which runs: '160 killed runs'."""
+    rows = [row for row in memory.rows if row.action == RAISE]
+    killed, above = sum(row.n_killed for row in rows), sum(row.n_above for row in rows)
+    return -sum(row.saved for row in rows), counted(killed, "killed run") if killed else (
+        f"{counted(above, 'run')} above {'its' if above == 1 else 'their'} request"
+    )
+
+
+def _larger_words(memory: ResourceVerdict) -> str:
+    judged, today = memory.judged, memory.today
+    more, whose = raised(memory)
+    less = judged.saved + more
+    if more <= 0:
+        return f"Raise the requests of {whose}: no later run shows what that holds."
+    smaller = f"; smaller ones save {gb_h(less)}" if less > LEAST_SAVED * today.booked else ""
     return (
-        f"Smaller requests save {format_share(judged.saved_share)}: {gb_h(judged.saved)} of {gb_h(today.booked)}, "
-        f"with {kills_words(judged.kills)} in {judged.n_runs:,} later runs. {decided_sentence(memory)}"
-    ).strip()
+        f"Larger requests hold {gb_h(more)} more, for {whose}{smaller}. In all that is "
+        f"{format_share(-judged.saved_share)} more than {judged.n_runs:,} later runs requested. "
+        f"{number(judged.expected_kills)} kills are foreseen, {today.kills:,} happened."
+    )
 
 
 def action_words(row: VerdictRow, tasks: Mapping[str, str]) -> str:
     """What somebody does about a row: who (see `named`), what, now and next, and what it saves."""
-    saves = f", {gb_h(row.saved)} saved" if row.saved > 0 else ""
+    saves = f", {gb_h(abs(row.saved))} {'saved' if row.saved > 0 else 'more'}" if row.saved else ""
     accepted = ", accepted" if row.accepted else ""
     return f"{named(row, tasks)}: {row_words(row, MEMORY, 'GB', saves + accepted)}"
 
@@ -229,10 +278,21 @@ def kills_words(kills: int) -> str:
 
 def _nearest(memory: ResourceVerdict) -> str:
     better = [one for one in memory.curve if one.acceptable_share > memory.acceptable_share and one.saved_share > 0.005]
+    if not better and {row.reason for row in memory.rows} <= {FULL, BOUND}:
+        today = memory.today
+        return f"The later runs left {format_share(today.unused / today.booked)} of them unused."
     if not better:
         return "More runs of a task would change that."
     one = better[0]
     return f"Accepting {format_share(one.acceptable_share)} kills would save {format_share(one.saved_share)}."
+
+
+def curve_sentence(points: Sequence[CurvePoint]) -> str:
+    """The acceptable kills that save most."""
+    best = max(points, key=lambda one: one.saved_share)
+    if best.saved_share > 0:
+        return f"At most {format_share(best.acceptable_share)} kills save most: {format_share(best.saved_share)}."
+    return f"Nothing is saved at up to {format_share(max(one.acceptable_share for one in points))} kills."
 
 
 def figures(verdict: Verdict) -> tuple[Figure, ...]:
@@ -240,13 +300,20 @@ def figures(verdict: Verdict) -> tuple[Figure, ...]:
     memory = verdict.memory
     judged, today = memory.judged, memory.today
     low, high = judged.interval.low, judged.interval.high
+    if judged.saved_share < 0:
+        low, high = -high, -low
     window = "" if math.isnan(low) else f"next: {format_share(low)} to {format_share(high)}"
     return (
         Figure(REQUESTED, today, f"by {judged.n_runs:,} later runs"),
         Figure(UNUSED, today, f"{gb_h(today.unused)} of {judged.n_runs:,} later runs"),
-        Figure(SAVED, judged, window),
+        Figure(saved_or_more(judged), judged, window),
         Figure(KILLS, judged, f"{number(judged.expected_kills)} foreseen; {today.kills:,} today"),
     )
+
+
+def saved_or_more(judged: Judged) -> Column:
+    """The column of the saved share: of its opposite where more is held."""
+    return HELD_MORE if judged.saved_share < 0 else SAVED
 
 
 LEAST_UNTESTED = 0.01

@@ -37,6 +37,8 @@ class TourStop:
 
 SYNTHETIC = "The trace is synthetic and modelled on a published one: the shares on your cluster will differ."
 OWN = "The figures are of this trace: another period may differ."
+FAR_UNUSED = 0.25
+"""Share of the requested memory that is never used from which requests are called far too large."""
 MAP_POINTS = 6_000
 """Of the map: a projector shows no more, and the browser draws them without its graphics card."""
 
@@ -57,10 +59,12 @@ def waste_stop(
 def waste_meaning(assessed: Assessment) -> str:
     """Return what the waste says, and the share of the runs above their request."""
     over = sum(task.n_over_request for task in assessed.tasks)
+    far = not assessed.wasted_gb_h < FAR_UNUSED * assessed.judged_gb_h
+    says = "Requests say little about needs: most are far too large" if far else "Requests are close to needs"
     if assessed.n_runs and not over:
-        return "Requests say little about needs: most are far too large, and no finished run exceeds its own."
+        return f"{says}, and no finished run exceeds its own."
     above = format_share(over / assessed.n_runs) if assessed.n_runs else "an unknown share"
-    return f"Requests say little about needs: most are far too large, yet {above} of the runs exceed theirs."
+    return f"{says}, yet {above} of the runs exceed theirs."
 
 
 def profiles_stop(result: ProfileFit, names: Mapping[int, str]) -> TourStop:
@@ -133,12 +137,12 @@ def decision_stop(
     if first is not None:
         begin = f"Begin with {action_words(first, task_names(memory.rows))}."
     wrong = None if evaluated is None else 1 - evaluated.splits[strict_split(evaluated)].accuracy
-    headline = (
-        f"Decision: save {format_share(memory.judged.saved_share)} of requested memory, with "
-        f"{kills_words(memory.judged.kills)} in {memory.judged.n_runs:,} later runs."
-    )
-    if first is None:  # nothing is saved: the price at which something would be
-        headline = sentence(result)
+    headline = sentence(result)  # where nothing is saved: the price at which something would be
+    if first is not None and memory.judged.saved > 0:
+        headline = (
+            f"Decision: save {format_share(memory.judged.saved_share)} of requested memory, with "
+            f"{kills_words(memory.judged.kills)} in {memory.judged.n_runs:,} later runs."
+        )
     return TourStop(
         headline=headline,
         means=f"{begin} Open Memory, choose the acceptable kills, and export the requests.",

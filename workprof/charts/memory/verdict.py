@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.answers.verdict import figures, named, sentence, task_names, verdict_tables, why
+from workprof.answers.verdict import curve_sentence, figures, named, sentence, task_names, verdict_tables, why
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, drawn_once, figure_of, rows_axis
 from workprof.charts.theme import COLOURS
@@ -130,7 +130,7 @@ def curve_chart(verdict: Verdict) -> Chart | None:
     return Chart(
         name="memory-frontier",
         figure=figure,
-        takeaway=_curve_takeaway(points),
+        takeaway=curve_sentence([*points, chosen]),
         shows="Saving of the later runs against the share of runs that may be killed.",
         data=curve_table(verdict),
         note="Each point is learned before the runs that it is judged on; killed attempts included."
@@ -139,15 +139,6 @@ def curve_chart(verdict: Verdict) -> Chart | None:
             if memory.decided and memory.decided.left_out
             else ""
         ),
-    )
-
-
-def _curve_takeaway(points: list[CurvePoint]) -> str:
-    best = max(points, key=lambda one: one.saved_share)
-    return (
-        f"At most {format_share(best.acceptable_share)} kills save most: {format_share(best.saved_share)}."
-        if best.saved_share > 0
-        else "Nothing is saved unless more runs may be killed and retried."
     )
 
 
