@@ -37,7 +37,7 @@ HERE = Path(__file__).parent
 KEPT = HERE / "release.json"
 RELEASE = json.loads(KEPT.read_text())
 
-UNDATED = "days of a clock without dates are those of a period"
+UNDATED = "days of a clock without dates are those of a period; nameless runs are not all runs"
 WAITS = "what is held out by time is submitted after the end of what is learned, waits and all"
 CHANGED: dict[str, str] = {
     "version: memory.verdict": "the interval of a next window weighs keys",
@@ -48,6 +48,7 @@ CHANGED: dict[str, str] = {
     "version: memory.chargeback": UNDATED,
     "version: memory.over_time": UNDATED,
     "version: memory.over_time_runs": UNDATED,
+    "version: memory.schedule": "Slurm's memory is of one node",
     "version: memory.train": "dates and parts of names may be inputs",
     "version: memory.tables": "dates and parts of names may be inputs",
     "version: nodes.rank": "nodes are called different overall only where an aspect differs",

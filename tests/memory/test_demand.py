@@ -9,7 +9,10 @@ import pytest
 from workprof.answers.demand import anomalies_table, demand_answer, demand_sentence
 from workprof.charts.memory.demand import demand_chart
 from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.memory.assessment import AssessmentSettings, assessment_of
 from workprof.memory.demand import ALL_RUNS, DURATION, REQUESTED, RUNS, SHORT, USED, DemandSettings, demand_of
+from workprof.memory.ledger import ledger_of
+from workprof.memory.ledger_settings import LedgerSettings
 from workprof.synthetic.demand import BURST_TASK, MONDAY_S, DemandTrace, demand_trace
 
 
@@ -60,6 +63,22 @@ def test_a_series_is_what_a_loop_over_bins_and_runs_adds_up(of):
         assert row.amounts == pytest.approx(looped(own, found.edges_s, of))
     if of != DURATION:
         assert found.rows[0].amounts == pytest.approx(found.rows[1].amounts + found.rows[2].amounts)
+
+
+@pytest.mark.parametrize("name", [None, "all runs"])
+def test_runs_without_a_task_name_and_those_called_all_runs_are_not_the_whole(name):
+    jobs = few_jobs()
+    jobs.loc[jobs.index % 4 == 0, "task_name"] = name
+    found = {row.name: row for row in asked(jobs, bins="day").rows}
+    assert found.keys() == {ALL_RUNS, "a", "b", "(no task name)" if name is None else "all runs (task)"}
+    assert found[ALL_RUNS].n_runs == len(jobs)
+    whole = sum(row.amounts for row in found.values()) - found[ALL_RUNS].amounts
+    assert found[ALL_RUNS].amounts == pytest.approx(whole)
+    settings = LedgerSettings(by="task")
+    names = {row.name for row in ledger_of({"jobs": jobs}, settings).rows}
+    assert names == {
+        row.task for row in assessment_of({"jobs": jobs.assign(finished=True)}, AssessmentSettings()).tasks
+    }
 
 
 def test_bins_are_whole_and_begin_at_local_midnight():

@@ -24,11 +24,11 @@ from workprof.memory.ledger_runs import LedgerRuns, ledger_runs, local_shift_s
 from workprof.memory.ledger_settings import MEMORY, TASK, LedgerSettings
 from workprof.memory.over_time import Placed, RowsBy, bin_edges, spread
 from workprof.memory.series import FEWEST_BINS, FEWEST_CYCLES, Parts, Season, bridged, continued, taken_apart
+from workprof.memory.usage import ALL_RUNS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ALL_RUNS = "all runs"
 MOST_ROWS = 8
 """Rows of their own beside all runs, the largest."""
 MOST_NAMED = 5
@@ -263,9 +263,10 @@ def demand_of(frames: Mapping[str, pd.DataFrame], settings: DemandSettings, prog
     total = np.bincount(followed.who, weights=_size(followed), minlength=len(runs.whose))
     order = [int(code) for code in np.argsort(-total, kind="stable") if total[code] > 0]
     row_ids = jobs["row_id"].to_numpy(dtype=np.int64) if "row_id" in jobs.columns else np.arange(len(jobs))
-    groups = {ALL_RUNS: followed}
+    groups = {ALL_RUNS: followed}  # a row of that name has another
     if len(order) > 1:
-        groups |= {runs.whose[code]: followed.take(followed.who == code) for code in order[:MOST_ROWS]}
+        names = [f"{name} ({settings.by or TASK})" if name == ALL_RUNS else name for name in runs.whose]
+        groups |= {names[code]: followed.take(followed.who == code) for code in order[:MOST_ROWS]}
     rows = []
     for place, (row, own) in enumerate(groups.items()):
         progress(place / len(groups), f"series of {row}")

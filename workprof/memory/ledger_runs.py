@@ -15,7 +15,7 @@ from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.long_table import JobTable, parts_of
 from workprof.core.units import DAY_S, HOUR_S, dated
 from workprof.memory.ledger_settings import GROUPINGS, LIMIT, MEMORY, PROFILE, RESOURCES, TASK, WEEK, LedgerSettings
-from workprof.memory.usage import ALL_RUNS, USAGE_COLUMNS
+from workprof.memory.usage import ALL_RUNS, NO_TASK, USAGE_COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -260,7 +260,7 @@ def _rows(jobs: pd.DataFrame, by: str, begin: Floats) -> tuple[Ints, list[Kind]]
 
 def _named(jobs: pd.DataFrame, column: str) -> tuple[Ints, list[Kind]]:
     if column not in jobs.columns:
-        return np.zeros(len(jobs), dtype=np.int64), [None]
+        return np.zeros(len(jobs), dtype=np.int64), [ALL_RUNS]
     codes, names = jobs[column].factorize()
     result: list[Kind] = [str(name) for name in names]
     if (codes < 0).any():
@@ -292,7 +292,7 @@ def _weeks(begin: Floats, shift_s: float) -> tuple[Ints, list[Kind]]:
 
 def names_of(kinds: list[Kind], by: str, latest: float = -np.inf) -> tuple[str, ...]:
     """What the rows of a ledger are called, where the latest run began at a moment."""
-    nameless = ALL_RUNS if by == TASK else NO_NAME
+    nameless = NO_TASK if by == TASK else NO_NAME
     nameless = f"{nameless} (missing)" if nameless in kinds else nameless
 
     def name(kind: Kind) -> str:

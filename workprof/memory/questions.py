@@ -248,6 +248,7 @@ SCHEDULE = Question(
     "workprof.memory.schedule:schedule_of",
     finds="nodes needed",
     optional=lambda _: (*READS, *VERDICT_READS, "node"),
+    version=2,
     page=PAGE,
     tab="Nodes needed",
     ignores=(*WHAT_IF, "verdict.as_of"),

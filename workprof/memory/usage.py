@@ -67,7 +67,7 @@ Headroom = Annotated[
 
 NONE_FINISHED = "no run has finished, and sizes are of finished runs; the ledger adds up what others hold"
 
-ALL_RUNS = "all runs"
+ALL_RUNS, NO_TASK = "all runs", "(no task name)"
 """Name of the one task of a table without task names."""
 
 
@@ -227,7 +227,7 @@ def _tasks(jobs: pd.DataFrame, rows: Ints) -> tuple[Ints, tuple[str, ...]]:
         return np.zeros(len(rows), dtype=np.int64), (ALL_RUNS,)
     named = jobs["task_name"].iloc[rows]
     if named.isna().any():
-        named = named.astype("object").where(named.notna(), "(no task name)")
+        named = named.astype("object").where(named.notna(), NO_TASK)
     codes, names = factorized(named)
     return codes.astype(np.int64), tuple(str(name) for name in names)
 
