@@ -270,7 +270,7 @@ def test_a_table_of_an_engine_is_pulled_again(bench, tmp_path):
     assert bench.refresh("pulled").rows == 39
 
 
-def pod(name, phase, restarts=0):
+def pod(name, phase, restarts=0, namespace="lab", job=""):
     state = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
     if phase == "Succeeded":
         state = {
@@ -281,8 +281,9 @@ def pod(name, phase, restarts=0):
         "kind": "Pod",
         "metadata": {
             "name": name,
-            "namespace": "lab",
-            "uid": f"uid-{name}",
+            "namespace": namespace,
+            "uid": f"uid-{namespace}-{name}",
+            "ownerReferences": [{"kind": "Job", "name": job, "controller": True}] if job else [],
             "creationTimestamp": "2026-01-01T00:00:00Z",
         },
         "spec": {"containers": [{"name": "main", "resources": {"requests": {"memory": "1Gi", "cpu": "1"}}}]},
@@ -329,6 +330,23 @@ def test_pods_that_went_stay_as_last_seen(bench):
     assert (done.rows, done.new, done.changed) == (4, 1, 1)
     rows = bench.preview("pods", 10)
     assert sorted(rows["status"].str.lower()) == ["running", "running", "running", "succeeded"]
+
+
+def test_pods_and_tasks_keep_their_names_when_namesakes_come_and_go(told, bench):
+    first, namesake = (pod("redis-0", "Running", namespace=each, job="redis") for each in "ab")
+    source = Source(name="pods", kind="kubernetes")
+    for listed in ([first, namesake], [namesake], [first], [pod("redis-1", "Running", namespace="c", job="redis")]):
+        told(source, json.dumps({"items": listed}), BEGIN)
+    rows = bench.preview("pods", 10)[["namespace", "job_name", "task_name"]]
+    assert sorted(map(tuple, rows.to_numpy())) == [
+        ("a", "redis-0", "a/redis"),
+        ("b", "b/redis-0", "b/redis"),
+        ("c", "redis-1", "redis"),
+    ]
+    late = [pod("redis-0", "Running", namespace=each, job="redis") for each in "cd"]
+    told(source, json.dumps({"items": late}), BEGIN)
+    rows = bench.preview("pods", 10)[["namespace", "job_name", "task_name"]]
+    assert {("c", "c/redis-0", "redis"), ("d", "d/redis-0", "d/redis")} < set(map(tuple, rows.to_numpy()))
 
 
 def test_the_command_adds_lists_refreshes_and_removes(tmp_path, on_path):

@@ -26,7 +26,7 @@ from workprof.core.errors import SettingsError, TraceError
 from workprof.core.records import pack
 from workprof.core.refreshes import Refresh
 from workprof.core.roles import PREPARE, REFRESH
-from workprof.store import catalogue, checks, rejects
+from workprof.store import catalogue, checks, names_given, rejects
 from workprof.store.catalogue import REJECTS, ROWS, Entry, one
 from workprof.store.compile import FINISHED, FLAGS, STILL_RUNNING
 from workprof.store.connection import Database, quoted, text
@@ -97,6 +97,9 @@ def grow(database: Database, own: Database, name: str, incoming: Incoming, begun
         own.transaction() as cursor,
     ):
         if before is not None and not incoming.whole:
+            if incoming.entry.dataset.format in names_given.PODS:
+                there = {column.name for column in before.columns}
+                names_given.keep(cursor, (f"{BEFORE}.rows", there), (came, {column.name for column in new}))
             columns = _together(cursor, before, (new, _stays(before, came, new)))
         _stage(cursor, before, incoming, came, columns)
         stays = "TRUE"

@@ -1,0 +1,87 @@
+"""Names of the pods and tasks that a refresh brings: one that was given stays.
+
+A reader tells namesakes of several namespaces apart as far as its own pods go. Of a table that grows, those that are
+there count, too.
+"""
+
+from collections.abc import Collection
+
+import duckdb
+
+from workprof.formats.pod_tasks import Key, TaskNames
+
+PODS = ("kubernetes", "prometheus-pods")
+"""Formats whose reader gives names."""
+TASK = ("cluster", "namespace", "workload", "task_name")
+THERE, CAME = 0, 1
+
+
+def keep(
+    cursor: duckdb.DuckDBPyConnection, there: tuple[str, Collection[str]], came: tuple[str, Collection[str]]
+) -> None:
+    """Name the pods and tasks that came as those that are there; each is SQL of a table, and its columns.
+
+    A pod or task that is not there, and whose name another one has, gets its namespace's before it, and its cluster's
+    where that has been given, too.
+    """
+    cursor.execute(
+        f"CREATE TEMP TABLE named AS SELECT DISTINCT {_texts(there[1])}, {THERE} AS came, -1 AS place FROM {there[0]} "
+        f"UNION ALL SELECT {_texts(came[1])}, {CAME}, rowid FROM {came[0]}"
+    )
+    _pods(cursor, came[0])
+    if TASK[-1] in came[1]:
+        _tasks(cursor, came[0])
+    cursor.execute("DROP TABLE named")
+
+
+def _texts(columns: Collection[str]) -> str:
+    texts = (f"coalesce({each if each in columns else 'NULL'}, '') AS {each}" for each in TASK)
+    return f"{', '.join(texts)}, job_name, split_part(job_name, '/', -1) AS own"  # a pod's own name has no slash
+
+
+def _pods(cursor: duckdb.DuckDBPyConnection, came: str) -> None:
+    short, full = "concat_ws('/', nullif(namespace, ''), own)", "concat_ws('/', nullif(cluster, ''), namespace, own)"
+    taken = f"IN (SELECT job_name FROM named WHERE came = {THERE})"
+    pods = (
+        "SELECT cluster, namespace, own, first(job_name ORDER BY came, job_name) AS given, min(came) AS since "
+        "FROM named GROUP BY ALL"
+    )
+    cursor.execute(
+        f"UPDATE {came} SET job_name = name FROM (SELECT place, CASE WHEN since = {THERE} OR given NOT {taken} "
+        f"THEN given WHEN {short} NOT {taken} THEN {short} ELSE {full} END AS name FROM named JOIN ({pods}) "
+        f"USING (cluster, namespace, own) WHERE came = {CAME}) WHERE rowid = place AND job_name <> name"
+    )
+
+
+def _tasks(cursor: duckdb.DuckDBPyConnection, came: str) -> None:
+    there, new = (
+        cursor.execute(f"SELECT DISTINCT {', '.join(TASK)} FROM named WHERE came = {at} ORDER BY ALL").fetchall()
+        for at in (THERE, CAME)
+    )
+    names = TaskNames({_key(*task)[0]: task[-1] for task in there}, {task[-1] for task in there})
+    waiting = {}
+    for task in new:
+        key, named_step = _key(*task)
+        if task[-1] in names.taken:
+            waiting[key] = named_step
+        else:
+            names.given.setdefault(key, task[-1])
+    names.taken |= {task[-1] for task in new}
+    names.name(waiting)
+    others = [(*task, name) for task in new if (name := names.given[_key(*task)[0]]) != task[-1]]
+    if others:
+        listed = ", ".join(f"unnest(?) AS {each}" for each in (*TASK, "name"))
+        cursor.execute(
+            f"UPDATE {came} SET task_name = name FROM (SELECT place, name FROM named JOIN (SELECT {listed}) "
+            f"USING ({', '.join(TASK)}) WHERE came = {CAME}) WHERE rowid = place",
+            [list(each) for each in zip(*others, strict=True)],
+        )
+
+
+def _key(cluster: str, namespace: str, workload: str, task: str) -> tuple[Key, bool]:
+    """The key of a task by its name, and whether its step is named without its workload."""
+    rest = task
+    for part in (cluster, namespace):
+        rest = rest.removeprefix(f"{part}/")
+    step = "" if rest == workload else rest.removeprefix(f"{workload}/")
+    return (cluster, namespace, workload, step, ""), bool(step) and step == rest
