@@ -75,6 +75,7 @@ class Server:
     now: int = 10**9  # seconds since BEGIN: nothing is told of later moments
     faults: list = field(default_factory=list)
     most_points: int = 11_000
+    silent: tuple[int, int] = (0, 0)  # from when to when it has no points, in seconds since BEGIN
     asked: list = field(default_factory=list)
     headers: list = field(default_factory=list)
     url: str = ""
@@ -88,7 +89,8 @@ class Server:
         for metric, labels, value in series_of(self.pods):
             if metric != name:
                 continue
-            points = [(int(at), value(at)) for at in grid if at <= BEGIN + self.now]
+            seconds = [at for at in grid - BEGIN if at <= self.now and not self.silent[0] <= at < self.silent[1]]
+            points = [(int(BEGIN + at), value(BEGIN + at)) for at in seconds]
             kept = [[at, str(each)] for at, each in points if each is not None]
             if kept:
                 result.append({"metric": {"__name__": metric, **labels}, "values": kept})

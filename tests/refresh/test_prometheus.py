@@ -6,7 +6,7 @@ import json
 import pytest
 
 from tests.refresh.conftest import rows_of
-from tests.refresh.planted import BEGIN, STEP, pods, prometheus, series_of
+from tests.refresh.planted import BEGIN, GIB, STEP, Pod, pods, prometheus, series_of
 from workprof.sources import prometheus as api
 from workprof.sources.api import Refused, SourceUnreachable
 from workprof.sources.source import Credentials, Source
@@ -70,6 +70,16 @@ def test_one_refresh_is_as_good_as_many(bench, every):
         bench.add_source(source(server))
         bench.add_source(source(server, "once"))
         refreshed(bench, server, *(hour * HOUR for hour in range(1, 8, 3)))
+        refreshed(bench, server, END, name="once")
+    assert rows_of(bench, "prod") == rows_of(bench, "once")
+
+
+def test_a_gap_of_all_points_loses_nothing_of_a_run(bench):
+    long = Pod("long-0", "long", 60, 6 * HOUR, 4 * GIB, GIB)
+    with prometheus([long], silent=(2 * HOUR, 5 * HOUR)) as server:
+        bench.add_source(source(server))
+        bench.add_source(source(server, "once"))
+        refreshed(bench, server, *(hour * HOUR for hour in range(1, 8)))
         refreshed(bench, server, END, name="once")
     assert rows_of(bench, "prod") == rows_of(bench, "once")
 

@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 from workprof.core.arrays import Floats
 from workprof.core.progress import Progress
 from workprof.core.units import HOUR_S
+from workprof.formats.pod_run import OVER
 from workprof.formats.pod_series import CLUSTER, NAMESPACE, POD, label
 from workprof.sources.api import Api, Refused, SourceUnreachable
 from workprof.sources.fetched import Fetched, Place, State, reading
@@ -50,13 +51,14 @@ FACTS = (
     *("kube_pod_container_status_restarts_total", "container_oom_events_total"),
 )
 QUERIES = (*USES, *FACTS)
+COMPLETION = QUERIES.index("kube_pod_completion_time")
 WINDOW_S = 2 * HOUR_S
 MOST_POINTS = 10_000
 """Of a series in one answer; Prometheus refuses more than 11,000."""
 TOO_MUCH = (400, 413, 422)
 """How servers refuse an answer that would be too large."""
 ENDED_AFTER_S = HOUR_S
-"""A pod that no point tells of for so long has ended: its run is as it is."""
+"""A pod that no point tells of for so long has ended, where points of its cluster go on: its run is as it is."""
 SCHEMA = pa.schema(
     [
         ("query", pa.int32()),
@@ -256,16 +258,24 @@ def _metric(number: int) -> str:
 
 
 def _keep(parts: Sequence[str], path: Path, horizon_s: float, end: float) -> None:
-    """Keep the series of pods that were seen shortly before the end, and other series that were."""
+    """Keep the series of pods, and other series, that were seen shortly before the last point of their cluster.
+
+    Of a pod that is told to be over it is shortly before the end.
+    """
     latest: dict[tuple[str, str, str], float] = {}
-    for _, labels, times, _ in _series(parts):
-        key = _pod(labels)
+    until: dict[str, float] = {}
+    over = set()
+    for number, labels, times, _ in _series(parts):
+        key, last = _pod(labels), float(times[-1])
+        until[key[0]] = max(until.get(key[0], 0.0), last)
         if key[2]:
-            latest[key] = max(latest.get(key, 0.0), float(times[-1]))
+            latest[key] = max(latest.get(key, 0.0), last)
+            if number == COMPLETION or json.loads(labels).get("phase") in OVER:
+                over.add(key)
     rows: dict[str, list[Any]] = {column: [] for column in SCHEMA.names}
     for number, labels, times, values in _series(parts):
-        seen = latest.get(_pod(labels), float(times[-1]))
-        if seen >= end - horizon_s:
+        key = _pod(labels)
+        if latest.get(key, float(times[-1])) >= (end if key in over else until[key[0]]) - horizon_s:
             for column, value in zip(SCHEMA.names, (number, labels, times, values), strict=True):
                 rows[column].append(value)
     _atomically(pa.table(rows, schema=SCHEMA), path)
