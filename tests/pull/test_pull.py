@@ -142,6 +142,22 @@ def test_what_cannot_be_pulled_is_said(tmp_path, database, options, told):
     assert run_here("datasets", "--json", home=tmp_path / "home").json == []
 
 
+def test_numbers_that_are_texts_are_not_folded(tmp_path):
+    rows = {"job": ["a", "a", "b"], "mem": ["4G", "4G", "8G"]}
+    texts = {"max_rss": ["900M", "3500M", "9M"], "elapsed": ["100 s"] * 3}
+    pd.DataFrame(rows | texts).to_parquet(tmp_path / "t.parquet")
+    options = ("--from", tmp_path / "t.parquet", "--run", "job", "--as", "x")
+    done = run_here("pull", *options, home=tmp_path / "home")
+    assert done.status == 2
+    assert "these columns hold texts: elapsed, max_rss;" in done.err
+    pd.DataFrame({**rows, "max_rss_bytes": [9e8, 3.5e9, 9e6], "elapsed_s": [100] * 3}).to_parquet(
+        tmp_path / "t.parquet"
+    )
+    assert "texts that differ" not in str(pull(tmp_path, *options))
+    assert run_here("export", "x", "-o", tmp_path / "x.csv", home=tmp_path / "home").status == 0
+    assert sorted(pd.read_csv(tmp_path / "x.csv")["duration_s"]) == [100, 200]
+
+
 @pytest.mark.parametrize(
     ("address", "told"),
     [

@@ -204,12 +204,17 @@ def strata(table: Any, by: str) -> Any:
     return marked.group_by("value").agg(rows_in=marked.count())
 
 
-def differing(table: Any, keys: Sequence[str], fields: Mapping[str, str]) -> Any | None:
-    """One row: `differing` runs whose rows do not agree in a mapped text; None where no text is mapped."""
-    names = [fields[name] for name in TEXT_FIELDS if name in fields and fields[name] not in keys]
-    names = [name for name in names if table.schema()[name].is_string()]
-    if not names:
-        return None
+def texts(table: Any, keys: Sequence[str], fields: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:
+    """The mapped columns that hold texts: those that are texts, that are numbers or moments, and those to be summed."""
+    schema = table.schema()
+    held = {field: name for field, name in fields.items() if name not in keys and schema[name].is_string()}
+    summed = [name for field, name in held.items() if field in SUMS]
+    numbers = [name for field, name in held.items() if field not in (*TEXT_FIELDS, *SUMS)]
+    return [name for field, name in held.items() if field in TEXT_FIELDS], numbers, summed
+
+
+def differing(table: Any, keys: Sequence[str], names: Sequence[str]) -> Any:
+    """One row: `differing` runs whose rows do not agree in one of these columns of texts."""
     result = table.group_by(list(keys)).agg(
         unequal=reduce(lambda left, right: left | right, [table[name].min() != table[name].max() for name in names])
     )

@@ -89,11 +89,7 @@ def _pulled(store: TraceStore, settings: PullSettings, engine: Engine, folder: P
     if settings.run:
         progress(0.25, "folding rows into runs")
         known = expressions.with_keys(table, settings.run)
-        unequal = expressions.differing(known, settings.run, fields)
-        if unequal is not None:
-            result = int(engine.one(unequal)["differing"])
-            text = f"{result:,} runs have rows that differ in a text; the first in the engine's order counts"
-            checks += (Check("texts that differ", "info", result, text),)
+        checks += _texts(engine, known, settings.run, fields)
         runs = expressions.runs(known, settings.run, fields)
         there = int(engine.one(runs.aggregate(rows=runs.count()))["rows"])
         steps += (JoinStep("rows folded into runs", rows - dropped, there, there / (rows - dropped)),)
@@ -112,6 +108,20 @@ def _pulled(store: TraceStore, settings: PullSettings, engine: Engine, folder: P
     report = store.ingest([file], options, progress, upstream)
     missing = {name.removeprefix("missing_"): value for name, value in counts.items() if name.startswith("missing_")}
     return PullReport(engine.name, engine.address.shown, rows, dropped, there, by, strata, missing, report)
+
+
+def _texts(engine: Engine, table: Any, run: tuple[str, ...], fields: dict[str, str]) -> tuple[Check, ...]:
+    """How many runs have rows that differ in a text; raises SettingsError where that should be a number or a moment."""
+    texts, numbers, summed = expressions.texts(table, run, fields)
+    unlike = [name for name in numbers if engine.one(expressions.differing(table, run, [name]))["differing"]]
+    if summed or unlike:
+        raise SettingsError(
+            f"--run adds up and compares numbers, and these columns hold texts: {', '.join([*summed, *unlike])}; cast "
+            "them there to numbers or moments (in a view), or leave --run out"
+        )
+    count = int(engine.one(expressions.differing(table, run, texts))["differing"]) if texts else 0
+    text = f"{count:,} runs have rows that differ in a text; the first in the engine's order counts"
+    return (Check("texts that differ", "info", count, text),) if count else ()
 
 
 def _joined(engine: Engine, settings: PullSettings, progress: Progress) -> tuple[Any, tuple[JoinStep, ...]]:
