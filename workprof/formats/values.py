@@ -180,6 +180,29 @@ NOT_KNOWN = r"epoch|(?:1970-01-01|000[01]-0[01]-0[01])(?:[T ]00:00(?::00(?:\.0+)
 year 1."""
 
 
+ZONES = {
+    **{"UTC": "+00", "GMT": "+00", "UT": "+00", "WET": "+00", "WEST": "+01", "BST": "+01", "CET": "+01", "CEST": "+02"},
+    **{"EET": "+02", "EEST": "+03", "MSK": "+03", "SAST": "+02", "WAT": "+01", "CAT": "+02", "EAT": "+03"},
+    **{"EST": "-05", "EDT": "-04", "CDT": "-05", "MST": "-07", "MDT": "-06", "PST": "-08", "PDT": "-07"},
+    **{
+        "AKST": "-09",
+        "AKDT": "-08",
+        "HST": "-10",
+        "PKT": "+05",
+        "WIB": "+07",
+        "HKT": "+08",
+        "SGT": "+08",
+        "AWST": "+08",
+        "JST": "+09",
+        "KST": "+09",
+    },
+    **{"ACST": "+09:30", "ACDT": "+10:30", "AEST": "+10", "AEDT": "+11", "NZST": "+12", "NZDT": "+13"},
+}
+"""Offsets of the zones that have an abbreviation to themselves (IANA's tz database, SGT beside it). Not CST, IST, AST
+and SST, of which several zones have each."""
+NAMED_ZONE = r"^(.*\d)\s?([A-Z]{2,5})$"
+
+
 def no_moment(text: str, *which: str) -> str:
     """The SQL of whether a text says that a moment is open or not known."""
     return f"coalesce(regexp_full_match(trim({text}), '(?i:{'|'.join(which or (OPEN, NOT_KNOWN))})'), FALSE)"
@@ -188,7 +211,8 @@ def no_moment(text: str, *which: str) -> str:
 def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: bool = False) -> str:
     """The SQL of a moment in seconds since 1970: an epoch (times `factor`), ISO 8601, or one of `MOMENTS`.
 
-    A moment without a zone is UTC (the connection's zone is set so). With `day_first` 5/4 is in April.
+    A moment without a zone is UTC (the connection's zone is set so), an abbreviated zone is one of `ZONES`. With
+    `day_first` 5/4 is in April.
     """
     value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
     formats = (each.replace("%m/%d", "%d/%m") if day_first else each for each in MOMENTS)
@@ -197,7 +221,7 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
     return (
         f"CASE WHEN substr({value}, 5, 1) = '-' AND substr({value}, 8, 1) = '-' "
         f"THEN CASE WHEN NOT ({_begins(value, '9999', '000')}) "
-        f"THEN nullif(epoch(TRY_CAST({value} AS TIMESTAMPTZ)), 0) END "
+        f"THEN nullif(epoch(TRY_CAST({_offset(value)} AS TIMESTAMPTZ)), 0) END "
         f"WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
         f"WHEN {no_moment(value)} THEN NULL "
         f"WHEN regexp_full_match({value}, '{BASIC}') "
@@ -207,6 +231,14 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
         f"WHEN regexp_matches({value}, '^\\d{{4}}/') THEN epoch(try_strptime({value}, [{_listed(YEAR_FIRST)}])) "
         f"ELSE epoch(try_strptime({value}, [{_listed(short_first)}])) END"
     )
+
+
+def _offset(value: str) -> str:
+    """The SQL of a moment whose zone has a name with an offset in its place; NULL of a name that several zones have."""
+    offsets = " ".join(f"WHEN '{name}' THEN '{offset}'" for name, offset in ZONES.items())
+    named = f"right({value}, 1) BETWEEN 'A' AND 'Y' AND regexp_matches({value}, '{NAMED_ZONE}')"
+    parts = (f"regexp_extract({value}, '{NAMED_ZONE}', {group})" for group in (1, 2))
+    return f"CASE WHEN {named} THEN {next(parts)} || CASE {next(parts)} {offsets} END ELSE {value} END"
 
 
 def _begins(value: str, *starts: str) -> str:

@@ -291,7 +291,8 @@ def _named_so(mapping: Mapping[str, FieldSource], look: Look) -> str:
         if len(unread):
             at = f" in line {int(unread[0]) + look.first_line:,}" if look.first_line else ""
             cell = _short(str(look.texts[column][int(unread[0])]))
-            more = "; write moments as 2026-01-31 10:00:00, or as seconds since 1970" * (field in TIME_FIELDS)
+            forms = "2026-01-31 10:00:00, with an offset (+05:30) for another zone than UTC, or as seconds since 1970"
+            more = f"; write moments as {forms}" if field in TIME_FIELDS else ""
             words.append(f"{column!r} is named like {field}, but {cell!r}{at} cannot be read so{more}. ")
     return "".join(words[:SHOWN_VALUES])
 
