@@ -368,6 +368,6 @@ def test_finished_runs_alone_are_drawn_beside_the_censored_curve_and_said():
     assert table.loc["all runs", "finished_at_cursor"] == value_at(whole.finished, 0.9) < value_at(whole, 0.9)
     assert table.loc["a", "censored"] == (~done & (user == "a")).sum()
     never = cells(quantile_table(result, names, ObservedView(percentile=99.99)))
-    assert never["At 99.99 %"].iloc[-1] == f"over {formatted('duration_s', whole.points[-1])}"
+    assert never["At 99.99 %"].iloc[-1] == f"over {formatted('duration_s', whole.longest)}"
     small = group_curves(result, names, view)
     assert "dotted in colour: finished runs of the group alone" in small.note

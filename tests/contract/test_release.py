@@ -53,6 +53,7 @@ CHANGED: dict[str, str] = {
     "version: memory.tables": "dates and parts of names may be inputs",
     "version: nodes.rank": "nodes are called different overall only where an aspect differs",
     "version: nodes.advice": "it ranks nodes",
+    "version: profiles.durations": "past the longest run that was cut short, shares are bounds",
     "version: phases.shapes": "what is seen of a run no longer tells how long it will be",
     "version: nodes.search": "a run may cost its time times a price that is given",
     "version: profiles.forecaster": WAITS,

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 from statsmodels.duration.survfunc import SurvfuncRight
 
-from workprof.answers.durations import value_words
+from workprof.answers.durations import ObservedView, durations_answer, group_names, met_words, value_words
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.records import pack, unpack
 from workprof.forecasts.durations import (
@@ -290,6 +290,42 @@ def test_a_group_of_which_no_run_finished_is_above_its_longest_run():
     assert unpack(ObservedDurations, pack(found)).groups[0].finished is None
     with pytest.raises(NotEnoughData, match="finished runs"):
         observed_durations({"jobs": frame[:2]}, ALL)
+
+
+@pytest.mark.parametrize(("percentile", "limit"), [(80, 3 * 3600), (80, 5400), (40, 600)])
+def test_past_the_longest_run_that_was_cut_short_shares_are_bounds(percentile, limit):
+    """One of two runs ends at 1 h, the other is cut at 2 h; of `a` none ends, and `b` and `c` end within a minute."""
+    users = np.repeat(["whole", "a", "b", "c"], 40)
+    durations = np.concatenate([np.tile([3600.0, 7200.0], 20), np.repeat([60.0, 30.0, 40.0], 40)])
+    done = np.concatenate([np.tile([True, False], 20), np.repeat([False, True, True], 40)])
+    frame = pd.DataFrame({"duration_s": durations, "finished": done, "user": users})
+    frame["status"] = np.where(done, "ok", "timeout")
+    view = ObservedView(percentile=percentile, limit=limit)
+    half = observed_durations({"jobs": frame[:40]}, ALL)
+    told, all_of_it = durations_answer(half, (), view), half.everything
+    assert all_of_it.longest == told.document["all"]["max"] == 7200
+    assert told.document["all"]["within_slo"] == {3 * 3600: None, 5400: 0.5, 600: 0.0}[limit]
+    assert told.document["all"]["within_slo_at_least"] == share_within(all_of_it, limit)
+    first, last = told.sentence.removesuffix(".").split(". ")
+    assert first == (
+        "Fewer than 80 % of runs finish within 2 h 00 min"
+        if percentile == 80
+        else "40 % of runs finish within 1 h 00 min"
+    )
+    assert last.startswith({3 * 3600: "At least 50.0 % meet", 5400: "50.0 % meet", 600: "0.0 % meet"}[limit])
+    by_user = observed_durations({"jobs": frame}, DurationSettings(by="user"))
+    words = durations_answer(by_user, group_names(by_user), ObservedView(limit=limit)).sentence
+    assert "Of groups known at 80 %, b (30 s) is shortest, c (40 s) longest." in words
+    (a,) = (one for one in by_user.groups if one.name == "a")
+    assert met_words(a, limit) == "unknown"
+
+
+def test_groups_of_finished_runs_beside_a_whole_with_others_are_called_so():
+    frame = ended(900)[1]
+    frame["profile"] = np.where(frame.finished, np.arange(900) % 2, np.nan)
+    found = observed_durations({"jobs": frame}, DurationSettings())
+    words = durations_answer(found, group_names(found), ObservedView()).sentence
+    assert "Of groups of finished runs alone, P" in words
 
 
 def test_a_true_zero_of_another_target_is_a_measurement():

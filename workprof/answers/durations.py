@@ -10,11 +10,19 @@ from workprof.core.answer import Answer, Table
 from workprof.core.table import Column
 from workprof.core.units import format_share
 from workprof.core.words import counted, formatted, listed, shortened
-from workprof.forecasts.durations import FEWEST_ROWS, PROFILE, DurationCurve, ObservedDurations, share_within, value_at
+from workprof.forecasts.durations import (
+    FEWEST_ROWS,
+    PROFILE,
+    DurationCurve,
+    ObservedDurations,
+    known_at,
+    share_within,
+    value_at,
+)
 from workprof.profiles.names import OUTLIERS, UNCLUSTERED, fitted
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
-ALL_RUNS = "all runs"
+ALL_RUNS, UNKNOWN = "all runs", "unknown"
 LONGEST_NAME = 48
 MOST_BANDS = 4
 """More of them in one picture hide each other; then only that of all runs is drawn."""
@@ -78,9 +86,6 @@ def quantile_table(
 
         return Column(name, value, heading, said=said)
 
-    def within(group: _Group) -> float | None:
-        return _within(group.curve, view.limit)
-
     censored = result.everything.n_censored > 0
     columns = (
         Column("group", "name", "Group"),
@@ -90,9 +95,9 @@ def quantile_table(
         at("at_cursor", f"At {view.percentile:g} %", view.share),
         *((Column("censored", "curve.n_censored", "Cut short", "%,.0f"),) if censored else ()),
         *((at("finished_at_cursor", "Finished runs alone", view.share, alone=True),) if censored else ()),
-        Column("within_slo", within, "Within the limit", unit="share", optional=True),
+        *(_limit_columns(view.limit) if view.limit > 0 else ()),
         *(at(share_name(share), share_name(share), share) for share in shares),
-        Column("max", _longest, said=lambda one: formatted(target, _longest(one))),
+        Column("max", "curve.longest", said=lambda one: value_words(one.curve, target, 1.0)),
         Column("band", _band, said=lambda one: f"± {format_share(_band(one))}"),
     )
     rows = [_Group(*one) for one in (*zip(names, result.groups, strict=True), (ALL_RUNS, result.everything))]
@@ -104,12 +109,25 @@ def share_name(share: float) -> str:
     return f"p{share * 100:.10g}"
 
 
+def _limit_columns(limit: float) -> tuple[Column, ...]:
+    def within(group: _Group) -> float | None:
+        return _within(group.curve, limit)
+
+    return (
+        Column("within_slo", within, "Within the limit", unit="share", said=lambda one: met_words(one.curve, limit)),
+        Column("within_slo_at_least", lambda one: share_within(one.curve, limit), unit="share", aside=True),
+    )
+
+
 def _within(curve: DurationCurve, limit: float) -> float | None:
-    return share_within(curve, limit) if limit > 0 else None
+    return share_within(curve, limit) if limit > 0 and known_at(curve, limit) else None
 
 
-def _longest(one: _Group) -> float:
-    return float(one.curve.points[-1])
+def met_words(curve: DurationCurve, limit: float) -> str:
+    """The share of runs within a limit; past the longest run, if that was cut short, 'at least 50.0 %' or 'unknown'."""
+    share = share_within(curve, limit)
+    words = format_share(share)
+    return words if known_at(curve, limit) else f"at least {words}" if share else UNKNOWN
 
 
 def _band(one: _Group) -> float:
@@ -167,8 +185,9 @@ def _curve(curve: DurationCurve, shares: Sequence[float], limit: float) -> dict[
         "few": curve.few,
         "quantiles": quantiles(curve),
         "finished_alone": None if curve.finished is None else quantiles(curve.finished),
-        "max": float(curve.points[-1]),
+        "max": curve.longest,
         "within_slo": _within(curve, limit),
+        "within_slo_at_least": share_within(curve, limit) if limit > 0 else None,
         "band": min(curve.band, 1.0),
     }
 
@@ -176,29 +195,40 @@ def _curve(curve: DurationCurve, shares: Sequence[float], limit: float) -> dict[
 def observed_sentence(result: ObservedDurations, names: Sequence[str], view: ObservedView) -> str:
     """What the cursor and the SLO read over all runs, and the groups at both ends."""
     target, everything = result.settings.target, result.everything
-    words = f"{view.percentile:g} % of runs {within_words(everything, target, view.share)}"
-    named = [item for item in zip(names, result.groups, strict=True) if not item[1].few and not item[1].n_merged]
-    if len(named) > 1:
-        ordered = sorted(named, key=lambda item: (value_at(item[1], view.share), item[0]))
-        (first, low), (last, high) = ordered[0], ordered[-1]
-        low_words, high_words = (value_words(curve, target, view.share) for curve in (low, high))
-        few, merged = (any(getattr(one, name) for one in result.groups) for name in ("few", "n_merged"))
-        if few or merged:
-            which = f"groups with at least {FEWEST_ROWS} jobs" if few else f"the {len(named)} largest groups"
-            words += f". Of {which}, {first} ({low_words}) is shortest, {last} ({high_words}) longest"
-        else:
-            words += f". The shortest is {first} ({low_words}), the longest {last} ({high_words})"
+    said = [share_words(everything, target, view.share, " of runs"), _ends(result, names, view)]
     if view.limit > 0:
-        words += f". {format_share(share_within(everything, view.limit))} meet the {limit_words(target, view.limit)}"
-    return f"{words}."
+        met, limit = met_words(everything, view.limit), limit_words(target, view.limit)
+        said.append(f"how many meet the {limit} is unknown" if met == UNKNOWN else f"{met} meet the {limit}")
+    return " ".join(f"{one[:1].upper()}{one[1:]}." for one in said if one)
 
 
-def within_words(curve: DurationCurve, target: str, share: float) -> str:
-    """'finish within 4 min 10 s', or the like for another target."""
-    words = value_words(curve, target, share)
-    if words.startswith("over "):
-        return f"need {words}"
-    return f"{'finish within' if target == 'duration_s' else 'stay at or below'} {words}"
+def _ends(result: ObservedDurations, names: Sequence[str], view: ObservedView) -> str:
+    """The groups with the shortest and the longest value at the cursor, of those where it is known."""
+    every = [item for item in zip(names, result.groups, strict=True) if not item[1].few and not item[1].n_merged]
+    named = [item for item in every if math.isfinite(value_at(item[1], view.share))]
+    if len(named) < 2:
+        return ""
+    ordered = sorted(named, key=lambda item: (value_at(item[1], view.share), item[0]))
+    low, high = (
+        f"{name} ({value_words(curve, result.settings.target, view.share)})"
+        for name, curve in (ordered[0], ordered[-1])
+    )
+    finished = result.everything.n_censored and not any(one.n_censored for one in result.groups)
+    few, merged = (any(getattr(one, name) for one in result.groups) for name in ("few", "n_merged"))
+    of = f"groups with at least {FEWEST_ROWS} jobs" if few else f"the {len(every)} largest groups" if merged else ""
+    if finished:
+        of = f"{of or 'groups'} of finished runs alone"
+    if len(named) < len(every):
+        of = f"{of or 'groups'} known at {view.percentile:g} %"
+    return f"of {of}, {low} is shortest, {high} longest" if of else f"the shortest is {low}, the longest {high}"
+
+
+def share_words(curve: DurationCurve, target: str, share: float, of: str = "") -> str:
+    """'80 % finish within 4 min 10 s', or the like for another target; 'fewer than 80 %' where that is not known."""
+    known = math.isfinite(value_at(curve, share))
+    words = formatted(target, value_at(curve, share) if known else curve.longest)
+    verb = "finish within" if target == "duration_s" else "stay at or below"
+    return f"{'' if known else 'fewer than '}{share * 100:.10g} %{of} {verb} {words}"
 
 
 def limit_words(target: str, limit: float) -> str:
@@ -231,7 +261,7 @@ def observed_notes(
 
 def cursor_words(name: str, curve: DurationCurve, target: str, view: ObservedView) -> str:
     """What the cursor reads on the curve of a group."""
-    return f"{name}: {view.percentile:g} % {within_words(curve, target, view.share)}"
+    return f"{name}: {share_words(curve, target, view.share)}"
 
 
 def small_words(curve: DurationCurve, target: str, view: ObservedView) -> str:
@@ -243,7 +273,7 @@ def small_words(curve: DurationCurve, target: str, view: ObservedView) -> str:
 def value_words(curve: DurationCurve, target: str, share: float) -> str:
     """The value that a share of the runs does not exceed; 'over 2 h' where runs were cut short before."""
     value = value_at(curve, share)
-    return f"over {formatted(target, float(curve.points[-1]))}" if math.isinf(value) else formatted(target, value)
+    return f"over {formatted(target, curve.longest)}" if math.isinf(value) else formatted(target, value)
 
 
 def left_out_words(result: ObservedDurations) -> str:

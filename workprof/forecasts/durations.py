@@ -54,21 +54,30 @@ class DurationCurve:
     shares: Floats  # (n_points,) share of the rows at or below each point; the last is 1 unless the largest is censored
     grid_step: float  # largest share between two neighbours where values were left out; 0 = every value is there
     band: float  # half-width of the band, in shares, where nothing is censored yet; the band is cut to 0-1
+    longest: float  # largest value, of runs that were cut short too; what shares lie above it is known where all ended
     n_censored: int = 0  # of the rows: runs that were cut short, which took at least their value
     widening: Floats | None = None  # (n_points,) times `band`: half-width at each point; None = 1 everywhere
     finished: DurationCurve | None = None  # of the finished runs alone, where others are censored and some finished
 
 
 def share_within(curve: DurationCurve, limit: float) -> float:
-    """The share of rows at or below a limit (low by less than `curve.grid_step` where values were left out)."""
+    """The share of rows at or below a limit (low by less than `curve.grid_step` where values were left out).
+
+    It is the least share where the curve is not `known_at` the limit.
+    """
     at = int(np.searchsorted(curve.points, limit, side="right"))
     return float(curve.shares[at - 1]) if at else 0.0
+
+
+def known_at(curve: DurationCurve, limit: float) -> bool:
+    """Whether the share at or below a limit is known: past every run, it is where the longest one finished."""
+    return limit <= curve.longest or curve.shares[-1] == 1
 
 
 def value_at(curve: DurationCurve, share: float) -> float:
     """The smallest kept value that at least a share of the rows does not exceed ('80 % finish within ...').
 
-    Infinite where the runs were cut short before so many had finished: it is above the curve's last point.
+    Infinite where the runs were cut short before so many had finished: it is above `curve.longest`.
     """
     at = int(np.searchsorted(curve.shares, share - 1e-12, side="left"))
     if at == len(curve.points) and curve.n_censored:
@@ -269,6 +278,7 @@ class _Rows:
             shares=1 - left[chosen],
             grid_step=step,
             band=band_half_width(worth, self.confidence),
+            longest=float(self.values[own].max()),
             n_censored=n_censored,
             widening=widening[chosen] if n_censored else None,
             finished=self.curve(name, ended, n_merged) if n_censored and ended.any() else None,
