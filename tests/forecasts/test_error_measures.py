@@ -10,6 +10,7 @@ from workprof.forecasts.errors import (
     curve_levels,
     factor_error,
     ratio_error,
+    side_of,
     signed_error,
     summarise_errors,
 )
@@ -71,6 +72,17 @@ def test_a_constant_scores_well_below_a_ratio_of_5():
     true = (jobs["end_time"] - jobs["start_time"]).to_numpy(dtype=float)
     shares = [float(np.mean(ratio_error(np.full(len(true), value), true) < 5)) for value in (417.0, 60.0, 13.0)]
     assert shares == pytest.approx([0.816, 1.0, 1.0], abs=5e-4)
+
+
+def test_a_value_that_went_through_logarithms_is_itself():
+    true = np.arange(1.0, 10_001)
+    back = np.exp(np.log(true))
+    assert np.mean(back != true) > 0.8
+    assert not side_of(back, back, true).any()
+    assert summarise_errors("x", back, true).under_predicted_share == 0
+    known = side_of(np.array([2.0, 2, 2, 2, 0]), np.array([3.0, 3, 3, np.inf, 0]), np.array([1.9, 3.1, np.nan, 9, 0]))
+    assert known[[0, 1, 3, 4]].tolist() == [-1, 1, 0, 0]
+    assert np.isnan(known[2])
 
 
 def test_the_summary_equals_numpy():

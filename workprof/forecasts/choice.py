@@ -13,7 +13,7 @@ import numpy as np
 
 from workprof.core.arrays import Floats, Ints
 from workprof.forecasts.candidates import CANDIDATES, LEVELS, MEDIAN, POINTS, CandidateQuantiles, take_rows
-from workprof.forecasts.errors import ErrorQuantiles, ratio_error, ratio_quantiles
+from workprof.forecasts.errors import SAME, ErrorQuantiles, ratio_error, ratio_quantiles
 from workprof.forecasts.intervals import Validated
 
 MIXTURES: tuple[tuple[float, ...], ...] = (
@@ -90,7 +90,7 @@ class Trial:
     name: str  # of TRIED, or two of them joined by BESIDE
     ratio_error: ErrorQuantiles  # |p - t| / t
     over_best: float  # mean of these three, each divided by the best single predictor's
-    under_predicted_share: float  # rows with p < t
+    under_predicted_share: float  # rows with p < t, by more than `SAME`
 
 
 @dataclass(frozen=True)
@@ -200,14 +200,10 @@ def _rule_losses(points: Floats, true: Floats) -> Floats:
     at = quantiles_of_sorted(errors, ERROR_LEVELS.ravel()).reshape(*ERROR_LEVELS.shape, -1)
     result = np.log(np.maximum(at, SMALLEST_ERROR)).mean(axis=1)
     beyond = result - result[:, : len(POINTS)].min(axis=1, keepdims=True)
-    under = (points < true - UNDER_LOG).mean(axis=1)
+    under = (points < true - SAME).mean(axis=1)
     bias = np.maximum(np.abs(under - 0.5) - UNBIASED_WITHIN, 0.0)
     losses: Floats = beyond.mean(axis=0) + np.maximum(beyond.max(axis=0), 0.0) / 2 + BIAS_PRICE * bias
     return losses
-
-
-UNDER_LOG = 1e-9
-"""A guess this near is no under-prediction."""
 
 
 PARTS = 5
@@ -310,6 +306,6 @@ def _trials(tried: dict[str, Floats], true: Floats, back: Callable[[Floats], Flo
     best = at[[name in POINTS for name in names]].min(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         over = np.where(at == best, 1.0, np.minimum(at / best, MOST_OVER_BEST)).mean(axis=1)
-    under = [float(np.mean(tried[name] < true - UNDER_LOG)) for name in names]
+    under = [float(np.mean(tried[name] < true - SAME)) for name in names]
     trials = [Trial(name, errors[name], float(over[i]), under[i]) for i, name in enumerate(names)]
     return tuple(sorted(trials, key=lambda trial: trial.over_best))

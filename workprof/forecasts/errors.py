@@ -44,7 +44,7 @@ class PredictorErrors:
     factor_error: FactorQuantiles  # max(p / t, t / p)
     within_2x: float  # share of rows with a factor error of at most 2
     mae: float  # mean absolute error in the target's unit
-    under_predicted_share: float  # rows with p < t
+    under_predicted_share: float  # rows with p < t, by more than `SAME`
     curve: Floats  # (3, CURVE_POINTS) quantiles at `curve_levels()` of the signed, the ratio and the factor error
 
 
@@ -81,6 +81,16 @@ def factor_error(predicted: Floats, true: Floats) -> Floats:
     return np.where(larger == smaller, 1.0, _divided(larger, smaller))
 
 
+SAME = 1e-9
+"""Share of a value that is no difference: one that went through logarithms comes back a little off."""
+
+
+def side_of(low: Floats, high: Floats, true: Floats) -> Floats:
+    """(n_rows,) 1 where a value is above its interval, -1 below, 0 inside or at an end; NaN where one is not known."""
+    sides = np.where(true > high * (1 + SAME), 1.0, np.where(true < low * (1 - SAME), -1.0, 0.0))
+    return np.where(np.isnan(low + high + true), np.nan, sides)
+
+
 def summarise_errors(name: str, predicted: Floats, true: Floats) -> PredictorErrors:
     """The errors of one predictor over (n_rows,) predictions and true values."""
     ratio, factor = ratio_error(predicted, true), factor_error(predicted, true)
@@ -94,7 +104,7 @@ def summarise_errors(name: str, predicted: Floats, true: Floats) -> PredictorErr
         factor_error=FactorQuantiles(*(_quantile(factor, level) for level in (0.5, 0.9))),
         within_2x=float(np.mean(factor <= 2.0)),
         mae=float(np.mean(np.abs(predicted - true))),
-        under_predicted_share=float(np.mean(predicted < true)),
+        under_predicted_share=float(np.mean(side_of(predicted, predicted, true) > 0)),
         curve=np.array([_quantiles(errors) for errors in (signed_error(predicted, true), ratio, factor)]),
     )
 

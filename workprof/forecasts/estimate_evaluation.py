@@ -25,7 +25,14 @@ from workprof.forecasts.censored import completed
 from workprof.forecasts.choice import COMBINED, TRIED, Combination, combined_point, mix
 from workprof.forecasts.classifier import ClassifierSettings, labelled, most_probable
 from workprof.forecasts.encoder import not_learned, usable_fields
-from workprof.forecasts.errors import ErrorDifference, PredictorErrors, compare_errors, ratio_error, summarise_errors
+from workprof.forecasts.errors import (
+    ErrorDifference,
+    PredictorErrors,
+    compare_errors,
+    ratio_error,
+    side_of,
+    summarise_errors,
+)
 from workprof.forecasts.estimates import (
     EstimateEvaluationSettings,
     EstimateModel,
@@ -572,7 +579,7 @@ def _held(low: Floats, high: Floats, true: Floats) -> tuple[Bools, Floats]:
     """Return (n_test,) whether the value is inside, and upper / lower end."""
     with np.errstate(divide="ignore"):
         width = np.where(low == high, 1.0, high / low)
-    return (low <= true) & (true <= high), width
+    return side_of(low, high, true) == 0, width
 
 
 def _new_users(jobs: pd.DataFrame, fold: Fold) -> Bools:

@@ -18,6 +18,7 @@ from workprof.core.errors import NotEnoughData
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.forecasts.classifier import LABEL, UNIT_COLUMNS
+from workprof.forecasts.errors import side_of
 from workprof.forecasts.forecaster import (
     Forecaster,
     ForecasterSettings,
@@ -48,7 +49,8 @@ class Compared:
     @property
     def inside(self) -> Bools:
         """(n_held_out,) whether the run needed what its interval holds."""
-        return (self.low <= self.actual) & (self.actual <= self.high)
+        held: Bools = side_of(self.low, self.high, self.actual) == 0
+        return held
 
     @property
     def hit_rate(self) -> float:

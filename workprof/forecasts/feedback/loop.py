@@ -11,6 +11,7 @@ import numpy as np
 from workprof.core.arrays import Floats, numbers_if_present
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
+from workprof.forecasts.errors import side_of
 from workprof.forecasts.feedback.assignment import NewRows, assign_jobs, ended_at, job_units
 from workprof.forecasts.feedback.drift import Assessment, assess
 from workprof.forecasts.feedback.model import FeedbackModel, scale_of
@@ -203,8 +204,7 @@ def _compared(
     known = np.where(true >= 0, true, np.nan)
     scale = scale_of(model, target)
     logs = scale.to_log(known)
-    sides = np.where(known > estimates.high, 1.0, np.where(known < estimates.low, -1.0, 0.0))
-    return logs, logs - scale.to_log(estimates.point), np.where(np.isnan(known), np.nan, sides)
+    return logs, logs - scale.to_log(estimates.point), side_of(estimates.low, estimates.high, known)
 
 
 def _notes(batch: Batch, absent: tuple[str, ...], without: list[str]) -> tuple[str, ...]:
