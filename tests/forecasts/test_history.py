@@ -6,7 +6,7 @@ import pytest
 
 from tests.forecasts import naive_estimates
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.forecasts.encoder import SUBMIT_FIELDS
+from workprof.forecasts.encoder import SUBMIT_FIELDS, as_stored
 from workprof.forecasts.errors import summarise_errors
 from workprof.forecasts.history import LEVELS, Cells, Past, backoff_medians, read_cells, recent_quantiles, take_cells
 from workprof.forecasts.splits import units_of
@@ -89,6 +89,20 @@ def test_fields_that_a_table_lacks_leave_their_levels():
 def test_without_groups_the_first_level_is_the_plan_s():
     cells = read_cells(jobs_of(), tuple(name for name in SUBMIT_FIELDS if name != "group"))
     assert cells.fewest.tolist() == [2, 2, 2]
+
+
+def test_numbers_name_the_same_cell_whatever_their_type():
+    jobs = jobs_of().assign(user=np.arange(160) % 7, requested_memory_bytes=np.arange(160) % 5 * 1e9)
+    stored = read_cells(jobs.assign(user=jobs.user.astype(str)), SUBMIT_FIELDS).keys
+    for user, memory in (("int64", "int64"), ("float64", "object"), ("object", "Int64"), ("Int64", "float32")):
+        given = jobs.astype({"user": user, "requested_memory_bytes": memory})
+        assert np.array_equal(read_cells(given, SUBMIT_FIELDS).keys, stored)
+        pd.testing.assert_frame_equal(as_stored(given), as_stored(jobs))
+    texts = jobs.assign(requested_memory_bytes=[f"{one:.0f}" for one in jobs.requested_memory_bytes])
+    assert np.array_equal(read_cells(texts, SUBMIT_FIELDS).keys, read_cells(jobs, SUBMIT_FIELDS).keys)
+    missing = jobs.assign(user=jobs.user.where(jobs.user > 0), instances=pd.array([1, None] * 80, dtype="Int64"))
+    told = missing.assign(user=[None if one == 0 else str(one) for one in jobs.user], instances=[1.0, np.nan] * 80)
+    assert np.array_equal(read_cells(missing, SUBMIT_FIELDS).keys, read_cells(told, SUBMIT_FIELDS).keys)
 
 
 def test_new_jobs_without_a_time_count_as_the_latest():

@@ -66,6 +66,26 @@ def not_learned(earlier: dict[str, int]) -> list[str]:
     return [f"{n:,} runs with {reason} are not learned" for reason, n in earlier.items()]
 
 
+def as_stored(jobs: pd.DataFrame) -> pd.DataFrame:
+    """A table whose numbers are floats and whose names are texts, as the store has them: user 7.0 is user '7'."""
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    result, numeric = jobs.copy(deep=False), {"integer", "floating", "mixed-integer", "mixed-integer-float"}
+    for name in map(str, jobs.columns):
+        kind = pd.api.types.infer_dtype(jobs[name], skipna=True)
+        if name in METADATA_FIELDS and kind in numeric:
+            result[name] = [None if pd.isna(one) else _name_of(one) for one in jobs[name]]
+        elif name in PLAN_FIELDS or (kind == "integer" and name not in METADATA_FIELDS):
+            values = numbers_of(jobs, name)
+            if not (np.isnan(values) & jobs[name].notna()).any():  # else `encode` says which value is no number
+                result[name] = values
+    return result
+
+
+def _name_of(value: object) -> str:
+    return str(int(value)) if isinstance(value, (float, np.floating)) and value == int(value) else str(value)
+
+
 def default_fields(mode: str) -> tuple[str, ...]:
     """The inputs of a mode: the published five, or those and the plan."""
     return METADATA_FIELDS if mode == "faithful" else SUBMIT_FIELDS

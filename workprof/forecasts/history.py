@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.core.arrays import SUBMITTED, Floats, Ints, first_given, numbers_of
-from workprof.forecasts.encoder import METADATA_FIELDS, PLAN_FIELDS
+from workprof.forecasts.encoder import METADATA_FIELDS, PLAN_FIELDS, as_stored
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,7 +141,7 @@ def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None 
 
     `known` are the past jobs' cells, when new jobs are read: one without a time counts as submitted when they end.
     """
-    own = jobs[list(fields)]
+    own = as_stored(jobs[list(fields)])
     texts = own.astype("object").where(own.notna(), "").astype(str)
     levels = levels_of(fields)
     hashes = {

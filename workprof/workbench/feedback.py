@@ -17,6 +17,7 @@ from workprof.core.progress import Progress, silent
 from workprof.core.records import canonical_json, digest
 from workprof.core.roles import OBSERVE
 from workprof.forecasts import questions
+from workprof.forecasts.encoder import as_stored
 from workprof.forecasts.feedback.assignment import new_rows
 from workprof.forecasts.feedback.drift import FeedbackNow, assess, feedback_now
 from workprof.forecasts.feedback.loop import FeedbackSettings, Observed, nothing_observed, observe
@@ -173,7 +174,7 @@ class FeedbackQuestions(ForecastQuestions):
     ) -> tuple[pd.DataFrame, tuple[str, ...]]:
         """Finished jobs under the store's names, and what there is to say of them."""
         if isinstance(jobs, pd.DataFrame):
-            return jobs, ()
+            return as_stored(jobs), ()
         whole_hash = isinstance(jobs, str) and any(entry.hash == jobs for entry in self.datasets())
         if whole_hash or not os.path.exists(jobs):  # noqa: PTH110  a text that can be no path names a dataset
             return self._stored_jobs(loop, str(jobs))
