@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import operator
 from dataclasses import replace
 from functools import cache
 
@@ -84,6 +85,7 @@ def test_another_clustering_is_advised_with_its_reasons():
 
 def test_jobs_are_filed_by_what_they_measured_never_as_predicted():
     jobs = jobs_of(600, 8)
+    jobs = jobs.iloc[np.argsort(ended_at(jobs))]
     wrong = (jobs["kind"].to_numpy() + 1) % KINDS
     state, found = seen(begun(model()), model(), jobs, predicted=wrong)
     filed = assign_jobs(model().filing, jobs).labels
@@ -167,6 +169,7 @@ def test_window_and_decay_equal_the_plain_definition():
         state, _ = seen(state, model(), jobs, settings)
         whole += list(zip(assign_jobs(model().filing, jobs).labels, ended_at(jobs), jobs[TARGET], strict=True))
     now = max(time for _, time, _ in whole)
+    whole.sort(key=operator.itemgetter(1))
     for profile in range(KINDS):
         window = [(time, need) for label, time, need in whole if label == profile][-100:]
         weights = [0.5 ** ((now - time) / DAY_S / 3.0) for time, _ in window]
@@ -207,16 +210,22 @@ def jobs_and_more(jobs, seed):
     return pd.concat([jobs, jobs_of(100, seed)], ignore_index=True)
 
 
-def test_two_tables_in_a_row_are_as_one():
+@pytest.mark.parametrize("order", ["oldest first", "newest first", "oldest last"])
+def test_two_tables_in_a_row_are_as_one_whatever_the_order_of_rows_and_tables(order):
     settings = FeedbackSettings(window_jobs=100, recent_jobs=150)
     both = jobs_of(500, 52)
-    state, _ = seen(begun(model()), model(), both.iloc[:200], settings)
-    state, _ = seen(state, model(), both.iloc[200:], settings)
+    parts = [both.iloc[:200], both.iloc[200:]]
+    if order == "newest first":
+        parts = [part.iloc[::-1] for part in parts]
+    state = begun(model())
+    for part in reversed(parts) if order == "oldest last" else parts:
+        state, _ = seen(state, model(), part, settings)
     once, _ = seen(begun(model()), model(), both, settings)
     assert state.n_observed == once.n_observed
     for name, one in state.profiles.items():
         other = once.profiles[name]
         assert np.array_equal(one.window.values, other.window.values)
+        assert (np.diff(one.window.times_s) >= 0).all()
         assert np.array_equal(one.tally.under, other.tally.under)
     one, other = (assess(each, model(), settings) for each in (state, once))
     assert one.drift == other.drift

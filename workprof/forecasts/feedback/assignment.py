@@ -31,7 +31,7 @@ STORE_COLUMNS = ("row_id",)
 class NewRows:
     """The rows of a table that were not observed before."""
 
-    jobs: pd.DataFrame  # those rows
+    jobs: pd.DataFrame  # those rows, in the order in which they ended; first those without a time
     digest: str  # of the whole table, whatever the order of its rows
     hashes: Units  # (n_new,) of the rows; 0 for a row without a time, which nothing tells from a job just like it
     n_read: int  # rows of the table
@@ -49,10 +49,13 @@ def new_rows(jobs: pd.DataFrame, files: Sequence[str], seen: Units) -> NewRows:
     hashes = row_hashes(jobs)
     digest = hashlib.blake2b(np.sort(hashes).tobytes(), digest_size=16).hexdigest()
     already = digest in files
-    timed = np.isfinite(ended_at(jobs))
+    ended = ended_at(jobs)
+    timed = np.isfinite(ended)
     repeated = (np.isin(hashes, seen) & timed) | already
-    new_hashes = np.where(timed, hashes, np.uint64(0))[~repeated]
-    return NewRows(jobs.loc[~repeated], digest, new_hashes, len(jobs), int(repeated.sum()), already)
+    order = np.argsort(np.where(timed, ended, -np.inf), kind="stable")
+    new = order[~repeated[order]]
+    new_hashes = np.where(timed, hashes, np.uint64(0))[new]
+    return NewRows(jobs.iloc[new], digest, new_hashes, len(jobs), int(repeated.sum()), already)
 
 
 def row_hashes(jobs: pd.DataFrame) -> Units:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class ProfileWindow:
 
     def add(self, batch: Batch, limit: int) -> ProfileWindow:
         """The window with the batch's rows, the oldest let go beyond `limit`."""
-        return ProfileWindow(**{name: newest(held, getattr(batch, name), limit) for name, held in vars(self).items()})
+        return ProfileWindow(**_latest(vars(self), batch, limit))
 
     def sample(self, column: Floats, now_s: float, half_life_days: float) -> WeightedSample:
         """One column of `values` or `errors` as a sample with decay."""
@@ -74,13 +75,14 @@ class RecentJobs:
     predicted: Ints
     points: Floats
     units: Units
+    times_s: Floats = field(default_factory=lambda: np.zeros(0))  # a state of version 0.1.0 has none
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def add(self, batch: Batch, limit: int) -> RecentJobs:
         """Them with the batch's rows, the oldest let go beyond `limit`."""
-        return RecentJobs(**{name: newest(held, getattr(batch, name), limit) for name, held in vars(self).items()})
+        return RecentJobs(**_latest(vars(self), batch, limit))
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,16 @@ def nothing_yet(profile: int, reference: ProfileReference) -> ProfileState:
     empty = np.zeros(0, dtype=np.int64)
     window = ProfileWindow(empty, np.zeros(0), empty.astype(np.uint64), none, none.copy())
     return ProfileState(profile, reference, window, Tally(0, zeros, zeros.copy(), zeros.copy()))
+
+
+def _latest(held: Mapping[str, NDArray[Any]], batch: Batch, limit: int) -> dict[str, NDArray[Any]]:
+    """The columns of the `limit` jobs that ended last; of jobs without a time, which count as the oldest, the last."""
+    times = np.concatenate([np.full(len(held["units"]) - len(held["times_s"]), np.nan), held["times_s"]])
+    joined = {
+        name: np.concatenate([column, getattr(batch, name)]) for name, column in {**held, "times_s": times}.items()
+    }
+    order = np.argsort(np.nan_to_num(joined["times_s"], nan=-np.inf), kind="stable")[-limit:]
+    return {name: column[order] for name, column in joined.items()}
 
 
 def newest(held: NDArray[Any], more: NDArray[Any], limit: int) -> NDArray[Any]:
