@@ -237,7 +237,7 @@ def _run_table(context: PageContext, runs: LedgerRunList, told: Answer) -> None:
             "memory_ledger_runs_csv",
             f"Download CSV ({len(table.rows):,} of {runs.n_runs:,} runs)",
         )
-        if not runs.settings.cause:
+        if not runs.unfinished:
             these = {"profiles_tab": "Map", "profiles_selected": Selection(rows=tuple(rows)).text()}
             meaning = "With all their columns, on the Profiles page."
             words = f"These {len(rows):,} on the map"

@@ -12,7 +12,15 @@ import pytest
 
 from tests.memory.slurm_dump import MAPPING, dump
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.answers.ledger import advice_words, finding_json, finding_sentence, ledger_answer, ledger_json, tasks_in
+from workprof.answers.ledger import (
+    advice_words,
+    finding_json,
+    finding_sentence,
+    ledger_answer,
+    ledger_json,
+    ledger_runs_answer,
+    tasks_in,
+)
 from workprof.answers.ledger_exports import EXPORTS, mails
 from workprof.core.causes import CAUSES, cause_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
@@ -536,3 +544,11 @@ def test_rows_are_users_where_the_trace_names_them_else_groups_or_tasks():
 def test_every_grouping_that_a_setting_offers_is_known():
     by = next(leaf for leaf in leaves(LedgerSettings) if leaf.path == "by")
     assert list(GROUPINGS) == list(by.about.choices)
+
+
+def test_runs_of_a_rule_on_failures_held_what_they_took():
+    table = jobs(60, status="failed", finished=False, requested_memory_bytes=8e9, peak_memory_bytes=1e9)
+    found = ledger_run_list({"jobs": table}, LedgerRunsSettings(rule="failed"))
+    assert found.unfinished
+    assert ledger_runs_answer(found).sentence.startswith(f"60 runs held {found.wasted:.3g}")
+    assert not ledger_run_list({"jobs": jobs(60)}, LedgerRunsSettings()).unfinished

@@ -481,7 +481,7 @@ def unjudged_sentences(ledger: Ledger) -> tuple[str, ...]:
 def ledger_runs_answer(result: LedgerRunList) -> Answer:
     """The runs behind a number, the one that wastes most first; amounts in the resource's unit."""
     one = next(one for one in RESOURCES if one.name == result.resource)
-    what = "Held" if result.settings.cause else "Wasted"
+    what = "Held" if result.unfinished else "Wasted"
     columns = (
         Column("row_id", lambda at: int(result.row_ids[at]), "Row", form="%d"),
         *([Column(by, lambda at: result.names[at])] if (by := result.settings.ledger.by) != TASK else []),

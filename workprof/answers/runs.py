@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from workprof.core.causes import OUT_OF_MEMORY, RUNNING
-from workprof.core.units import format_share, grouped
+from workprof.core.units import format_share, gb_h, grouped, number
 from workprof.memory.usage import TARGET_WORDS, Evidence
 
 PLURAL = ("cores", "GPUs")
@@ -22,7 +22,7 @@ def unfinished_words(evidence: Sequence[Evidence]) -> str:
     for one in evidence:
         use = f", of which {one.n_bounds:,} tell a use of at least their limit" if one.cause == OUT_OF_MEMORY else ""
         word = "so far" if one.cause == RUNNING else "lost"
-        parts.append(f"{one.n_runs:,} {one.cause} ({one.hours:,.4g} h and {one.requested_gb_h:,.4g} GB·h {word}{use})")
+        parts.append(f"{one.n_runs:,} {one.cause} ({number(one.hours)} h and {gb_h(one.requested_gb_h)} {word}{use})")
     return f"Not finished, and in no quantile: {'; '.join(parts)}"
 
 

@@ -22,7 +22,7 @@ from workprof.core.shown import Shown
 from workprof.memory.advice import advised_in
 from workprof.memory.findings import Finding, findings_of
 from workprof.memory.found_runs import FoundRuns
-from workprof.memory.ledger_rules import NODES, OF_RESOURCE, Unjudged
+from workprof.memory.ledger_rules import CAUSES_OF, NODES, OF_RESOURCE, Unjudged
 from workprof.memory.ledger_runs import LedgerRuns, RunsByPart
 from workprof.memory.ledger_settings import (
     CORES,
@@ -299,6 +299,11 @@ class LedgerRunList(Shown):
     used: Floats
     hours: Floats  # (m,) run times, NaN = not known
     wasted_each: Floats  # (m,) hours of the resource, NaN = not judged
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the runs are of a cause, chosen or by a rule: what they held is told, and no clustering has them."""
+        return bool(self.settings.cause) or any(rule.strip() in CAUSES_OF for rule in self.settings.rule.split(","))
 
 
 def ledger_run_list(

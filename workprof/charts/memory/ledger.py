@@ -35,11 +35,12 @@ def ledger_bars(ledger: Ledger) -> Chart:
         barmode="stack" if priced else "group",
     )
     left = len(ledger.rows) - len(rows)
+    of = listed([WORDS[name] for name in resources]) or "no resource"
     return Chart(
         name=f"memory-ledger-{ledger.settings.by}",
         figure=figure,
         takeaway=bars_sentence(ledger),
-        shows=f"Bars of the waste of {listed([WORDS[name] for name in resources])} by {ledger.settings.by}.",
+        shows=f"Bars of the waste of {of} by {ledger.settings.by}.",
         data=to_frame(ledger_answer(ledger), "rows"),
         note=f"The {len(rows)} that waste most; {counted(left, ledger.settings.by)} more below." if left else "",
     )
