@@ -154,8 +154,19 @@ def test_a_viewer_asks_and_hands_nothing_in(home, people):
         assert refused.status_code == 403, refused.text
         assert "you are a viewer" in refused.json()["detail"]
         assert status("POST", "/v1/observations", "paul", json=RUN) == 200
+        for run in ("a2", "a3"):
+            more = {"runs": [RUN["runs"][0] | {"run": run}], "dataset": "wasteful?task_name=sort"}
+            assert status("POST", "/v1/observations", "paul", json=more) == 200
+        assert status("POST", "/v1/observations", "paul", json=RUN) == 200  # known already
         again = status("GET", "/v1/observations?dataset=wasteful", "vera")
         assert again == 403
+    told = [(one.who, one.role, one.door, one.what) for one in Audit(home).entries(99) if one.deed == "finished runs"]
+    assert [one for one in told if one[0] == "paul"] == [
+        ("paul", "planner", "service", "wasteful: 2 runs"),
+        ("paul", "planner", "service", "wasteful: 1 run"),
+    ]
+    assert {one[2] for one in told} == {"service"}
+    assert all(one[3].startswith("wasteful: ") for one in told)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import functools
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any, TypeVar
@@ -28,6 +28,7 @@ from workprof.core.errors import DatasetUnknown, DiskFull, HomeBusy, NotAllowed,
 from workprof.core.question import Question
 from workprof.core.records import to_json
 from workprof.core.roles import Role
+from workprof.core.scope import split
 from workprof.core.units import GB
 from workprof.memory.resources import MEMORY
 from workprof.memory.verdict_rows import KEEP
@@ -38,6 +39,7 @@ from workprof.service.guard import (
     ROLE,
     TRUSTED,
     UNEXPECTED,
+    WHO,
     Doors,
     Guard,
     Limits,
@@ -47,6 +49,7 @@ from workprof.service.guard import (
 from workprof.service.jobs import BadFields, FieldProblem, Job
 from workprof.service.metrics import CONTENT_TYPE_LATEST, Metrics
 from workprof.service.models import EXAMPLE_JOB, EXAMPLE_RUN
+from workprof.service.observations import Receipt
 from workprof.service.openapi import REF, Operation, document_of as openapi_of
 from workprof.service.prediction import Batches, TooMany, learned_of
 from workprof.service.questions import OF_OTHERS, answer_schema, kept_schemas, parameters_of, settings_from
@@ -273,11 +276,16 @@ class Routes:
 
         state = await self._state(request)
 
-        def hand_in() -> Any:
+        def hand_in() -> tuple[Future[Receipt], str]:
             journal, reader = state.journal(dataset), state.run_reader(dataset)
-            return journal.add(runs_of(document, reader))
+            whole = split(state.workbench.dataset(state.hash_of(dataset)).name)[0]
+            return journal.add(runs_of(document, reader)), whole
 
-        receipt = await asyncio.wrap_future(await self._threads.quick(hand_in))
+        written, whole = await self._threads.quick(hand_in)
+        receipt = await asyncio.wrap_future(written)
+        if receipt.accepted:
+            who = (request.scope.get(WHO, ""), request.scope.get(ROLE, Role.VIEWER))
+            await self._threads.quick(state.note, who, whole, receipt.accepted)
         return Json(to_json(receipt) | {"drift": state.drift(dataset)})
 
     async def observed(self, request: Request) -> Response:

@@ -31,7 +31,9 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 TRUSTED = "workprof.trusted"
 """Key of a request's scope: whether it may be told of datasets and users."""
 ROLE = "workprof.role"
-"""Key of a request's scope: what whoever asks may do."""
+"""Of the same: what the caller may do."""
+WHO = "workprof.who"
+"""Of the same: the caller's name; '' = a program of this machine."""
 KNOWN_S = 60.0
 """A password that was right is not looked at again within it."""
 MOST_CLIENTS = 4_096
@@ -222,6 +224,7 @@ class Guard:
         peer = scope["client"][0] if scope.get("client") else ""
         caller, wait_s = await self._doors.caller(scope["headers"], headers.get(b"authorization", b""), peer)
         scope[TRUSTED], scope[ROLE] = caller is not None, caller.role if caller else Role.VIEWER
+        scope[WHO] = caller.name if caller else ""
         return wait_s
 
     def _refusal(self, scope: Scope, headers: Mapping[bytes, bytes], wait_s: float) -> tuple[int, str, float] | None:

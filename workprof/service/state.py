@@ -15,8 +15,9 @@ from workprof.answers.feedback import observed_answer
 from workprof.core.alerts import Checked
 from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, WorkprofError
-from workprof.core.roles import OBSERVE
+from workprof.core.roles import OBSERVE, Actor, Role, act_as, whoami
 from workprof.core.scope import split
+from workprof.core.words import counted
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
 from workprof.memory.decided import decided
 from workprof.memory.decisions import Decision
@@ -26,12 +27,14 @@ from workprof.memory.verdict_sizes import Sizes
 from workprof.service.jobs import BadFields, FieldProblem, FieldReader
 from workprof.service.observations import Journal, place_of
 from workprof.service.prediction import Learned, Model, learned_of, load_model
+from workprof.store.audit import Audit
 from workprof.watch.numbers import checked
 from workprof.workbench import JOBS, Workbench
 
 LOG = logging.getLogger(__name__)
 Made = TypeVar("Made")
-FOLD_EVERY_S, CHECK_EVERY_S = 2.0, 60.0
+FOLD_EVERY_S, CHECK_EVERY_S, NOTE_EVERY_S = 2.0, 60.0, 60.0
+DOOR = "service"
 AGAIN_AFTER_S = 30.0
 CATALOGUE_S = 0.2
 """How long a name means the same dataset without a look at the catalogue."""
@@ -148,7 +151,7 @@ class State:
     def __init__(self, workbench: Workbench, dataset: str = "") -> None:
         """Take the home; a request that names no dataset means this one, '' = the job trace that was loaded last."""
         self.workbench, self._default = workbench, dataset
-        self._held = Held()
+        self._held, self._audit = Held(), Audit(workbench.settings.home)
         # (what, dataset) -> value, when it was looked at, hash of the dataset that it is of
         self._current: dict[tuple[str, str], tuple[Any, float, str]] = {}
         self._journals: dict[str, Journal] = {}
@@ -158,6 +161,8 @@ class State:
         self._decided: dict[str, tuple[Sized, tuple[Decision, ...]]] = {}
         self.checked: tuple[Checked, ...] = ()  # alerts as they were looked at last
         self._checked_at = -math.inf
+        # who handed runs in to which dataset -> how many are not in the audit log yet, and when that was written last
+        self._handed_in: dict[tuple[str, Role, str], tuple[int, float]] = {}
         self._guard = threading.Lock()
         self._ended = threading.Event()
         self._folding = threading.Thread(target=self._look_after, daemon=True, name="feedback")
@@ -170,6 +175,7 @@ class State:
         self._folding.join(within_s)
         for journal in self._journals.values():
             journal.close()
+        self._note_rest(-math.inf)
 
     def hash_of(self, dataset: str) -> str:
         """The hash of a dataset of jobs, of the usual one for ''.
@@ -313,6 +319,22 @@ class State:
             self._places = {chosen: kept} if len(self._places) > MOST_NAMES else self._places | {chosen: kept}
         return self._places[chosen]
 
+    def note(self, who: tuple[str, Role], dataset: str, n_runs: int) -> None:
+        """Tell the audit log who handed runs in: at once, and what comes within a minute of that together."""
+        with self._guard:
+            before, when = self._handed_in.get((*who, dataset), (0, -math.inf))
+            self._handed_in[*who, dataset] = (before + n_runs, when)
+        self._note_rest(NOTE_EVERY_S)
+
+    def _note_rest(self, older_s: float) -> None:
+        now = time.monotonic()
+        with self._guard:
+            due = {key: n for key, (n, when) in self._handed_in.items() if n and now - when >= older_s}
+            old = {key: one for key, one in self._handed_in.items() if one[0] or now - one[1] < NOTE_EVERY_S}
+            self._handed_in = old | dict.fromkeys(due, (0, now))
+        for (name, role, dataset), n_runs in due.items():
+            self._audit.note(OBSERVE.name, f"{dataset}: {counted(n_runs, 'run')}", role, who=name, door=DOOR)
+
     @property
     def n_observed(self) -> int:
         """Finished runs kept, of every dataset that was asked about."""
@@ -343,11 +365,13 @@ class State:
 
     def _look_after(self) -> None:
         """Fold finished runs in, and begin with the models of what was imported since, until the service ends."""
+        act_as(Actor(whoami(), DOOR))
         while not self._ended.wait(FOLD_EVERY_S):
             for what, dataset in list(self._current):
                 with contextlib.suppress(NotReady, WorkprofError):
                     self.model(dataset) if what == FORECASTER else self.sizes(dataset)
             self._check()
+            self._note_rest(NOTE_EVERY_S)
             for chosen, journal in list(self._journals.items()):
                 try:
                     self._fold(chosen, journal)

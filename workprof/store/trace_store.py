@@ -113,9 +113,9 @@ class TraceStore(
         """Whether nobody else had the home open when it was opened."""
         return self._database.home.alone
 
-    def writing(self) -> contextlib.AbstractContextManager[None]:
+    def writing(self, what: str = "") -> contextlib.AbstractContextManager[None]:
         """Return what keeps every other thread and process from writing, while finished runs are folded in."""
-        return self._database.writing(OBSERVE)
+        return self._database.writing(OBSERVE, what)
 
     def refuse(self, deed: Deed) -> None:
         """Refuse a change where its role or WORKPROF_READONLY forbids it, before anything is computed for it."""

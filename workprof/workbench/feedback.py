@@ -16,6 +16,7 @@ from workprof.core.errors import DatasetUnknown, NoRows, NotEnoughData, TraceErr
 from workprof.core.progress import Progress, silent
 from workprof.core.records import canonical_json, digest
 from workprof.core.roles import OBSERVE
+from workprof.core.words import counted
 from workprof.forecasts import questions
 from workprof.forecasts.encoder import as_stored
 from workprof.forecasts.feedback.assignment import new_rows
@@ -138,7 +139,8 @@ class FeedbackQuestions(ForecastQuestions):
         loop = self._loop(dataset, settings)
         table, notes = self._finished_table(loop, jobs, options, progress)
         self._make_ready(loop, progress)
-        with self._cache.lock(loop.lock), self._store.writing():  # what is read must be what is written upon
+        folded = f"{loop.entry.name}: {counted(len(table), 'run')} learned of"
+        with self._cache.lock(loop.lock), self._store.writing(folded):  # what is read must be what is written upon
             self._store.refuse_replaced(loop.entry.hash)
             result = self._fold_in(loop, table, progress)
         if refit or (loop.settings.refit and result.assessment.recluster_advised):
@@ -161,7 +163,7 @@ class FeedbackQuestions(ForecastQuestions):
         made = self._cache.get(key, Refit)
         if made is None:
             raise NotEnoughData("there is no such refit; start it again")
-        with self._cache.lock(loop.lock), self._store.writing():
+        with self._cache.lock(loop.lock), self._store.writing(f"{loop.entry.name}: refit"):
             self._store.refuse_replaced(loop.entry.hash)
             state = self._observed_state(loop)
             if state.model_key != key:
