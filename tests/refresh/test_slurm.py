@@ -76,9 +76,11 @@ def test_scenarios_and_decisions_stay_with_the_dataset(bench, tmp_path, on_path,
     on_path(place)
     bench.add_source(source)
     at(bench, 50_000)
-    bench._store.save_scenario(bench.dataset("cluster").hash, "mine", "2026-01-01", source)
+    for part in ("cluster", "cluster?user=ann"):
+        bench._store.save_scenario(bench.dataset(part).hash, "mine", "2026-01-01", source)
     at(bench, 90_000)
-    assert [one.name for one in bench._store.scenarios(bench.dataset("cluster").hash, Source)] == ["cluster"]
+    for part in ("cluster", "cluster?user=ann"):
+        assert [one.name for one in bench._store.scenarios(bench.dataset(part).hash, Source)] == ["cluster"]
 
 
 def test_a_dataset_that_was_renamed_or_removed_is_told(bench, tmp_path, on_path, source):

@@ -169,10 +169,11 @@ def test_names_of_profiles_come_along(bench, tmp_path, further):
     trace, draw = tmp_path / "runs.csv", np.random.default_rng(1)
 
     def write(first, small, large):
-        head = "job_name,task_name,start_time_s,duration_s,peak_memory_bytes,cpu_usage_percent"
+        head = "job_name,task_name,user,start_time_s,duration_s,peak_memory_bytes,cpu_usage_percent"
         kinds = [("small", 60, 1e9)] * small + [("large", 9000, 90e9)] * large
         lines = [
-            f"{first}-{n},{kind},{1_700_000_000 - 1000 * first + n},{s * draw.uniform(0.9, 1.1):.3f},"
+            f"{first}-{n},{kind},{'ann' if n % 5 else 'bo'},{1_700_000_000 - 1000 * first + n},"
+            f"{s * draw.uniform(0.9, 1.1):.3f},"
             f"{b * draw.uniform(0.9, 1.1):.0f},{s / 100 * draw.uniform(0.9, 1.1):.3f}"
             for n, (kind, s, b) in enumerate(kinds)
         ]
@@ -182,17 +183,19 @@ def test_names_of_profiles_come_along(bench, tmp_path, further):
     write(0, 60, 90)
     bench.add_source(Source(name="all", kind="files", address=str(trace)))
     bench.refresh("all")
-    for settings in (ProfileSettings(), ProfileSettings(min_cluster_size=20)):
-        fit = bench.profiles("all", settings)
+    asked = [("all", ProfileSettings()), ("all", ProfileSettings(min_cluster_size=20))]
+    asked.append(("all?user=ann", ProfileSettings(min_cluster_size=20)))
+    for part, settings in asked:
+        fit = bench.profiles(part, settings)
         by_task = {card.top_metadata[0].value: card.profile for card in fit.cards if card.profile >= 0}
         assert {*by_task} == {"small", "large"}
         for task, profile in by_task.items():
-            bench.set_profile_note("all", settings, ProfileNote(profile, f"our {task} ones", ""))
+            bench.set_profile_note(part, settings, ProfileNote(profile, f"our {task} ones", ""))
     write(1, 10 + further, 2)
     bench.refresh("all")
-    for settings in (ProfileSettings(), ProfileSettings(min_cluster_size=20)):
-        names = bench.profile_notes("all", settings)
-        cards = bench.profiles.cached("all", settings).result.cards
+    for part, settings in asked:
+        names = bench.profile_notes(part, settings)
+        cards = bench.profiles.cached(part, settings).result.cards
         now = {card.profile: card.top_metadata[0].value for card in cards if card.profile >= 0}
         assert {profile: note.name for profile, note in names.items()} == {
             profile: f"our {task} ones" for profile, task in now.items()

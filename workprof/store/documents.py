@@ -238,10 +238,11 @@ def notes(cursor: duckdb.DuckDBPyConnection, clustering: str) -> tuple[ProfileNo
     return tuple(ProfileNote(*row) for row in result)
 
 
-def noted_clusterings(cursor: duckdb.DuckDBPyConnection, dataset: str) -> set[str]:
-    """The clusterings of a dataset (hash) that have notes."""
-    result = cursor.execute("SELECT DISTINCT clustering FROM notes WHERE starts_with(clustering, ?)", [f"{dataset}:"])
-    return {key for (key,) in result.fetchall()}
+def noted_clusterings(cursor: duckdb.DuckDBPyConnection, dataset: str, *, scopes: bool = False) -> set[str]:
+    """The clusterings of a dataset (hash), and of its `scopes`, that have notes."""
+    begins = [f"{dataset}:", f"{dataset}{SIGN if scopes else ':'}"]
+    query = "SELECT DISTINCT clustering FROM notes WHERE starts_with(clustering, ?) OR starts_with(clustering, ?)"
+    return {key for (key,) in cursor.execute(query, begins).fetchall()}
 
 
 FEEDBACK_TABLES = (

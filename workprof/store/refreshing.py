@@ -30,6 +30,7 @@ from workprof.store import catalogue, checks, names_given, rejects
 from workprof.store.catalogue import REJECTS, ROWS, Entry, one
 from workprof.store.compile import FINISHED, FLAGS, STILL_RUNNING
 from workprof.store.connection import Database, quoted, text
+from workprof.store.documents import OF_DATASET
 from workprof.store.reports import Check, Column, IngestReport
 from workprof.store.sources import last_dataset, remember
 
@@ -389,7 +390,8 @@ def _put(cursor: duckdb.DuckDBPyConnection, database: Database, name: str, grown
         cursor.execute("DELETE FROM catalogue WHERE hash = ?", [last])
         cursor.execute("INSERT INTO former_hashes VALUES (?, ?)", [last, name])
         for table in ("scenarios", "feedback_state", "feedback_jobs"):
-            cursor.execute(f"UPDATE {table} SET dataset = ? WHERE dataset = ?", [hashed, last])
+            whole = f"UPDATE {table} SET dataset = ? || substr(dataset, {len(last) + 1}) WHERE {OF_DATASET}"
+            cursor.execute(whole, [hashed, last, last])
         for table in (before.table, before.rejects):
             cursor.execute(f"DROP TABLE IF EXISTS {quoted(table)}")
 

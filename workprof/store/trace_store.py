@@ -21,7 +21,7 @@ from workprof.core.long_table import AT_ONCE, LongTable
 from workprof.core.progress import Progress, silent
 from workprof.core.refreshes import Refresh
 from workprof.core.roles import EXPORT, IMPORT, NOTE, OBSERVE, PREPARE, REMOVE, RENAME, SEE_AUDIT, Deed, Role
-from workprof.core.scope import split
+from workprof.core.scope import SIGN, split
 from workprof.core.settings import Settings
 from workprof.store import (
     catalogue,
@@ -438,9 +438,10 @@ class TraceStore(
         """Return the notes of a clustering by profile."""
         return self._unchanged(("notes", clustering), lambda cursor: documents.notes(cursor, clustering))
 
-    def noted_clusterings(self, dataset: str) -> set[str]:
-        """Return the keys of the clusterings of a dataset (hash) that have notes."""
-        return self._unchanged(("noted", dataset), lambda cursor: documents.noted_clusterings(cursor, dataset))
+    def noted_clusterings(self, dataset: str, *, scopes: bool = False) -> set[str]:
+        """Return the keys of the clusterings of a dataset (hash), and of its `scopes`, that have notes."""
+        key = ("noted", f"{dataset}{SIGN if scopes else ''}")
+        return self._unchanged(key, lambda cursor: documents.noted_clusterings(cursor, dataset, scopes=scopes))
 
     def decisions(self, dataset: str, cls: type[Value]) -> tuple[tuple[Value, ...], dict[str, documents.Unreadable]]:
         """Return what was decided about the rows of a dataset of that name, and why the rest cannot be read."""

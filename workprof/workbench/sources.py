@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from workprof.core.arrays import Ints
 from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.progress import Progress, silent
 from workprof.core.refreshes import Refresh, SourceStatus
@@ -107,21 +108,29 @@ class SourceQuestions(MemoryQuestions):
         """
         name, known = grown.dataset(dataset).name, {one.name: one.hash for one in self.datasets()}
         before = known.get(name, "")
-        noted = self._store.noted_clusterings(before) if before else set()
-        places = grown._store.moved(dataset) if noted else None
-        for about in self.runs():
-            fit = self._cache.get(about.key, ProfileFit) if about.key in noted else None
-            if fit is None or places is None:
-                continue
-            usual = about.key == self.profiles.key(before)
-            chosen = ProfileSettings() if usual else fit.settings
-            new = grown.profiles(dataset, chosen)
-            _, here, there = np.intersect1d(fit.row_ids, places[:, 0], return_indices=True)
-            became = successors(Labelled(places[there, 1], fit.labels[here]), Labelled(new.row_ids, new.labels))
-            key = grown.profiles.key(dataset, chosen)
-            for note in self._store.notes(about.key):
-                if note.profile in became:
-                    self._store.set_note(key, replace(note, profile=became[note.profile]))
+        noted = self._store.noted_clusterings(before, scopes=True) if before else set()
+        if not noted:
+            return
+        places = grown._store.moved(dataset)
+        for key in (about.key for about in self.runs() if about.key in noted):
+            fit, scope = self._cache.get(key, ProfileFit), key.partition(":")[0].removeprefix(before)
+            with contextlib.suppress(WorkprofError):  # no run may be in the scope any more
+                if fit is not None:
+                    self._name_one(grown, (fit, key), (before + scope, dataset + scope), places)
+
+    def _name_one(
+        self, grown: SourceQuestions, named: tuple[ProfileFit, str], scopes: tuple[str, str], places: Ints
+    ) -> None:
+        """Name the profiles of a dataset or scope (hashes then and now) by a clustering of before with its key."""
+        (fit, kept), (then, now) = named, scopes
+        chosen = ProfileSettings() if kept == self.profiles.key(then) else fit.settings
+        new, key = grown.profiles(now, chosen), grown.profiles.key(now, chosen)
+        rows_then, rows_now = self._store.whole_rows(then)[fit.row_ids], grown._store.whole_rows(now)[new.row_ids]
+        _, here, there = np.intersect1d(rows_then, places[:, 0], return_indices=True)
+        became = successors(Labelled(places[there, 1], fit.labels[here]), Labelled(rows_now, new.labels))
+        for note in self._store.notes(kept):
+            if note.profile in became:
+                self._store.set_note(key, replace(note, profile=became[note.profile]))
 
     def _kept_source(self, name: str) -> Source | Unreadable:
         known = self._store.sources(Source)
