@@ -219,6 +219,18 @@ def test_a_declared_question_is_asked_by_its_settings(client, filled):
     assert len(profiles["names"]) == len(profiles["profiles"]) + 1
 
 
+def test_a_list_is_given_in_parts_and_one_value_once(client):
+    def asked(question, *pairs):
+        return client.get(f"/v1/questions/{question}", params=list(pairs))
+
+    apart = asked("profiles.baseline", ("by", "task_name"), ("by", "user"))
+    assert apart.status_code == 200, apart.text
+    assert apart.json() | {"seconds": 0} == asked("profiles.baseline", ("by", "task_name,user")).json() | {"seconds": 0}
+    for pairs in (("k", "2"), ("k", "3")), (("dataset", "small"), ("dataset", "wasteful")):
+        assert problem(asked("memory.bins", ("task", "worker"), *pairs), 422)["errors"][0]["field"] == pairs[0][0]
+    problem(client.get("/v1/observations?dataset=small&dataset=wasteful"), 422)
+
+
 def test_openapi_names_every_route_and_setting(client):
     paths = client.get("/openapi.json").json()["paths"]
     assert {"/v1/predict", "/v1/size", "/v1/observations", "/v1/profiles", "/healthz", "/readyz", "/metrics"} <= set(

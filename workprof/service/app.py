@@ -52,7 +52,7 @@ from workprof.service.models import EXAMPLE_JOB, EXAMPLE_RUN
 from workprof.service.observations import Receipt
 from workprof.service.openapi import REF, Operation, document_of as openapi_of
 from workprof.service.prediction import Batches, TooMany, learned_of
-from workprof.service.questions import OF_OTHERS, answer_schema, kept_schemas, parameters_of, settings_from
+from workprof.service.questions import OF_OTHERS, answer_schema, kept_schemas, once, parameters_of, settings_from
 from workprof.service.state import FORECASTER, LONGEST_NAME, SIZES, NotReady, Sized, State
 from workprof.workbench.declared import DECLARED
 from workprof.workbench.question_methods import Bound
@@ -290,7 +290,7 @@ class Routes:
 
     async def observed(self, request: Request) -> Response:
         """Tell how many finished runs are kept, how many bytes wait for the feedback loop, and what it found."""
-        dataset = request.query_params.get("dataset", "")
+        dataset = once(request.query_params.multi_items(), "dataset")
 
         state = await self._state(request)
 
@@ -303,7 +303,7 @@ class Routes:
 
     async def profiles(self, request: Request) -> Response:
         """List the job profiles of the default clustering."""
-        dataset = request.query_params.get("dataset", "")
+        dataset = once(request.query_params.multi_items(), "dataset")
 
         state = await self._state(request)
 
@@ -328,13 +328,13 @@ class Routes:
         """What answers one declared question."""
 
         async def endpoint(request: Request) -> Response:
-            given, state = dict(request.query_params), await self._state(request)
-            name = given.pop("dataset", "")
+            given, state = request.query_params.multi_items(), await self._state(request)
+            name = once(given, "dataset")
             if not name and question.name.startswith(OF_OTHERS):
                 there = [one.name for one in await self._threads.quick(state.workbench.datasets)]
                 raise BadFields([FieldProblem("dataset", name, there)])
             state.refuse_long(name)
-            settings = settings_from(question, given)
+            settings = settings_from(question, [pair for pair in given if pair[0] != "dataset"])
 
             bench = state.workbench
             asked = getattr(bench, question.call)

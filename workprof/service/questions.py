@@ -3,7 +3,7 @@
 import functools
 import json
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, is_dataclass
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -18,6 +18,7 @@ from workprof.core.records import to_json
 from workprof.service.jobs import BadFields, FieldProblem
 from workprof.service.state import LONGEST_NAME
 
+TWICE = "one value: it is given more than once"
 OF_OTHERS = ("nodes.", "phases.")
 """Beginnings of the questions about something else than jobs, which name their dataset."""
 ANY: Mapping[str, Any] = {"description": "Any value."}
@@ -62,28 +63,42 @@ def _schema_of(hint: Any, above: tuple[Any, ...] = ()) -> Mapping[str, Any]:
     return ANY
 
 
-def settings_from(question: Question[Any, Any], given: Mapping[str, Any]) -> Any:
+def once(pairs: Iterable[tuple[str, str]], name: str) -> str:
+    """The value of a parameter, '' where it is not given; raises BadFields where it is given twice."""
+    values = [value for one, value in pairs if one == name]
+    if len(values) > 1:
+        raise BadFields([FieldProblem(name, ", ".join(values), TWICE)])
+    return values[0] if values else ""
+
+
+def settings_from(question: Question[Any, Any], pairs: Sequence[tuple[str, str]]) -> Any:
     """The settings of a question that are named by their paths or options; the others are at their defaults.
 
-    Raises BadFields for a name or a value that there is not.
+    A list may be given in several parts, each under the same name.
+
+    Raises BadFields for a name or a value that there is not, and for one value given twice.
     """
-    own = leaves(question.settings)
+    own, given = leaves(question.settings), dict(pairs)
+    several = {leaf.path for leaf in own if leaf.many}
+    once(pairs, "mode")
     flags = {flag.lstrip("-").replace("-", "_"): leaf for leaf in own for flag in (leaf.flag, *leaf.about.also)}
     base = question.published() if question.published and given.get("mode") == "faithful" else None
     values: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in pairs:
         leaf = flags.get(name.replace("-", "_"))
         if leaf is None and name == "mode" and question.published and value in ("corrected", "faithful"):
             continue
         try:
-            if leaf is not None and isinstance(value, str):
-                values[leaf.path] = read(leaf, value)
-            else:
-                values |= by_name(own, [(leaf.path if leaf else name, value)])
+            now = by_name(own, [(name, value)]) if leaf is None else {leaf.path: read(leaf, value)}
         except SettingsError as error:
             known = sorted({*(one.path for one in own), *flags})
             allowed = known if "no setting" in str(error) else str(error).partition("; ")[2] or str(error)
             raise BadFields([FieldProblem(name, value, allowed)]) from None
+        for path, part in now.items():
+            before = values.get(path, ())
+            if path in values and not (path in several and isinstance(before, tuple) and isinstance(part, tuple)):
+                raise BadFields([FieldProblem(name, value, TWICE)])
+            values[path] = (*before, *part) if path in values else part
     missing = [leaf for leaf in own if leaf.path in question.names and leaf.path not in values and not leaf.default]
     if missing:
         raise BadFields([FieldProblem(missing[0].path, None, missing[0].about.help)])
