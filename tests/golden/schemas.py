@@ -15,6 +15,7 @@ from workprof.workbench.declared import DECLARED
 FILE = Path(told.__file__).parents[1] / "service" / "answers.json"
 COMMANDS = {
     "memory.changes": ("changes",),
+    "profiles.durations": ("durations",),
     "profiles.classifier_alternatives": ("classify-compare",),
     "profiles.classifier_evaluation": ("classify-evaluate",),
     "profiles.explain_all": ("classify-explain",),
@@ -89,7 +90,7 @@ def unmasked(value, counted, name=""):
 def made():
     """Return the text of the file: the schema of every question that an answer tells, and of the profiles."""
     schemas = {}
-    for name in ("profiles.fit", *(one.name for one in DECLARED.values() if one.name in told.TOLD)):
+    for name in (*told.NAMED, *(one.name for one in DECLARED.values() if one.name in told.TOLD)):
         documents = list(documents_of(name))
         assert documents, f"no kept answer of {name}"
         whole = schema_of(documents)

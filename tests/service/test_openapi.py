@@ -114,7 +114,8 @@ QUESTIONS = (
     "memory.verdict",
     "memory.over_time",
     "profiles.baseline",
-    "profiles.durations",
+    "profiles.durations?by=task_name",
+    "profiles.fit",
     "profiles.hopkins",
 )
 

@@ -219,6 +219,24 @@ def test_a_declared_question_is_asked_by_its_settings(client, filled):
     assert len(profiles["names"]) == len(profiles["profiles"]) + 1
 
 
+@pytest.mark.parametrize(
+    ("question", "command"),
+    [
+        ("profiles.durations?by=task_name", "durations small --by task_name"),
+        ("profiles.durations", "durations small"),
+        ("profiles.fit", "profiles fit small"),
+    ],
+)
+def test_answers_with_names_of_profiles_are_those_of_the_command(client, filled, question, command):
+    told = run_here(*command.split(), "--json", home=filled).json
+    answer = client.get(f"/v1/questions/{question}", timeout=120).json()
+    for name, value in told.items():
+        if name == "groups":
+            assert [{key: one[key] for key in mine} for one, mine in zip(answer[name], value, strict=True)] == value
+        elif not name.endswith("seconds"):
+            assert answer[name] == value or {**value, **answer[name]} == answer[name], name
+
+
 def test_a_list_is_given_in_parts_and_one_value_once(client):
     def asked(question, *pairs):
         return client.get(f"/v1/questions/{question}", params=list(pairs))

@@ -172,6 +172,11 @@ def durations_answer(
     )
 
 
+def usual_answer(result: ObservedDurations, called: Sequence[str]) -> Answer:
+    """The same without a limit, where profiles have these names, by label, the last one 'Unclustered'."""
+    return durations_answer(result, group_names(result, dict(enumerate(called[:-1]))), ObservedView())
+
+
 def _curve(curve: DurationCurve, shares: Sequence[float], limit: float) -> dict[str, Any]:
     def quantiles(one: DurationCurve) -> dict[str, float]:
         return {share_name(share): value_at(one, share) for share in shares}

@@ -1,7 +1,7 @@
 """Which answer tells the result of a question, whoever asks: by its name, so that one loads no other's methods."""
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from workprof.core.answer import Answer, to_json
@@ -11,11 +11,11 @@ from workprof.core.records import to_json as fields_of
 Tells = Callable[[Any], Answer]
 
 
-def _late(module: str, name: str) -> Callable[[Any], Any]:
+def _late(module: str, name: str) -> Callable[..., Any]:
     """Return a function of a room of the answers, which is imported at its first call."""
 
-    def tell(result: Any) -> Any:
-        return getattr(importlib.import_module(f"workprof.answers.{module}"), name)(result)
+    def tell(result: Any, *more: Any) -> Any:
+        return getattr(importlib.import_module(f"workprof.answers.{module}"), name)(result, *more)
 
     return tell
 
@@ -76,20 +76,42 @@ TOLD: Mapping[str, Tells] = {
 }
 """By the question's name."""
 
+NAMED: Mapping[str, Callable[[Any, Sequence[str]], Answer]] = {
+    "profiles.fit": _late("profiles", "fit_answer"),
+    "profiles.durations": _late("durations", "usual_answer"),
+}
+"""Those that take the names of profiles, by label, the last one 'Unclustered'; their fields stay in their documents."""
+
 DOCUMENTS: Mapping[str, Callable[[Any], Any]] = {
     "phases.runs": _late("phases", "runs_document"),  # a list
 }
 """Documents of their own, by the question's name."""
 
 
-def document_of(question: Question[Any, Any], result: Any, answer: Answer | None = None) -> Any:
+def document_of(
+    question: Question[Any, Any],
+    result: Any,
+    answer: Answer | None = None,
+    names: Callable[[], Sequence[str]] | None = None,
+) -> Any:
     """The document of a result, as commands and the service give it; its fields where no answer tells it.
 
-    `answer` is what tells it, where that is made already.
+    `answer` is what tells it, where that is made already; `names` finds those of profiles, for `NAMED`.
     """
     if question.name in DOCUMENTS:
         return DOCUMENTS[question.name](result)
+    if answer is None and question.name in NAMED and names is not None:
+        return _beside(fields_of(result), to_json(NAMED[question.name](result, names())))
     tells = TOLD.get(question.name)
     if answer is None and tells is not None:
         answer = tells(result)
     return fields_of(result) if answer is None else to_json(answer)
+
+
+def _beside(fields: Any, told: Any) -> Any:
+    """What is told, with the fields of the same place that are called otherwise."""
+    if isinstance(fields, dict) and isinstance(told, dict):
+        return fields | {name: _beside(fields.get(name), one) for name, one in told.items()}
+    if isinstance(fields, list) and isinstance(told, list) and len(fields) == len(told):
+        return [_beside(*pair) for pair in zip(fields, told, strict=True)]
+    return told

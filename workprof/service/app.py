@@ -32,6 +32,7 @@ from workprof.core.scope import split
 from workprof.core.units import GB
 from workprof.memory.resources import MEMORY
 from workprof.memory.verdict_rows import KEEP
+from workprof.profiles.questions import FIT
 from workprof.service import models
 from workprof.service.bodies import MOST_EXPLAINED, document_of, jobs_of, refuse_odd, runs_of
 from workprof.service.guard import (
@@ -346,7 +347,8 @@ class Routes:
                 if isinstance(asked, Bound):  # else it is answered of several results, as a sweep is
                     learned = learned_of(bench, asked, chosen, settings)
                     headers = {"Model-Version": learned.version, "Model-Trained": learned.trained}
-                return Json(to_json(told.document_of(question, result)), headers=headers)
+                names = functools.partial(bench.profile_names, chosen, settings if question is FIT else None)
+                return Json(to_json(told.document_of(question, result, names=names)), headers=headers)
 
             def kept() -> Response | float:
                 """What is kept, else the seconds that it takes to make it."""

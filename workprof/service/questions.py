@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from workprof.answers.told import TOLD
+from workprof.answers.told import NAMED, TOLD
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, by_name, leaves, put, read
 from workprof.core.question import Question
@@ -38,7 +38,10 @@ def answer_schema(question: Question[Any, Any]) -> Mapping[str, Any]:
         told = {"type": "object", "properties": {"sentence": {"type": "string"}}}
         schema: Mapping[str, Any] = kept_schemas().get(question.name, told)
         return schema
-    return _schema_of(question.result)
+    fields = _schema_of(question.result)
+    if question.name in NAMED:
+        return {"type": "object", "properties": fields["properties"] | kept_schemas()[question.name]["properties"]}
+    return fields
 
 
 def _schema_of(hint: Any, above: tuple[Any, ...] = ()) -> Mapping[str, Any]:
