@@ -407,9 +407,12 @@ def test_nodes_are_counted_by_what_the_runs_hold_at_once():
     held = result.at_once
     assert (held.requested_peak, held.peak) == pytest.approx((120, 30))
     assert result.edges_bytes == pytest.approx((10 * GB, 30 * GB))
-    assert nodes_sentence(result) == "Nodes of 64 GB at the peak: at least 2 as requested, 1 with the bins."
+    assert nodes_sentence(result) == "Nodes of 64 GB at the peak: at least 2 as requested, at least 1 with the bins."
     saved = 2 * (50 + 50 + 30 + 50)
-    assert nodes_sentence(result, 30.0, 0.5).startswith("Nodes of 30 GB at the peak: at least 4 as requested, 1 with")
+    assert nodes_sentence(result, 30.0, 0.5).startswith(
+        "Nodes of 30 GB at the peak: at least 4 as requested, at least 1"
+    )
+    assert "at least 1 with the bins. The largest request (60 GB) fits no such node." in nodes_sentence(result, 30.0)
     assert nodes_sentence(result, 30.0, 0.5).endswith(f"The bins save {saved / 2:g} USD.")
     worse = bins_of({"jobs": jobs}, BinSettings(edges_bytes=(100 * GB,)))
     assert nodes_sentence(worse, 64.0, 1.0).endswith("The bins cost 320 USD more.")

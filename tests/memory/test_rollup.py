@@ -120,6 +120,23 @@ def test_a_row_is_what_its_runs_hold_on_average_by_hand():
     assert timeless.memory_gb.before == pytest.approx(8)
 
 
+def test_runs_without_a_time_are_in_no_average_and_cores_are_of_all_runs():
+    whole = table()
+    found = rollup_of({"jobs": whole}, RollupSettings())
+    late = whole.index >= 450
+    times = ["submit_time_s", "start_time_s", "end_time_s"]
+    lost = rollup_of({"jobs": whole.mask(late[:, None] & whole.columns.isin(times))}, RollupSettings())
+    assert lost.n_untimed == late.sum() and not found.n_untimed
+    assert lost.total.memory_gb_h.before == pytest.approx(found.total.memory_gb_h.before)
+    seconds = whole[300:450]["end_time_s"].max() - whole[300:450]["start_time_s"].min()
+    held = whole["duration_s"] * whole["requested_memory_bytes"] / 1e9
+    assert lost.total.memory_gb.before == pytest.approx(held[300:450].sum() / seconds)
+    bare = whole.assign(requested_memory_bytes=whole["requested_memory_bytes"].mask(whole["task_name"] == "t0"))
+    of_cores = rollup_of({"jobs": bare}, RollupSettings())
+    assert of_cores.total.cores.before == pytest.approx(found.total.cores.before)
+    assert of_cores.total.cores.after == pytest.approx(found.total.cores.after)
+
+
 def test_the_future_changes_no_earlier_size():
     """Nothing after the judged runs of a task is looked at: its last run, grown, changes its own charge alone."""
     runs = table()

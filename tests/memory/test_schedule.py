@@ -12,6 +12,7 @@ from workprof.charts.memory.schedule import waits_chart
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.units import GB, HOUR_S
 from workprof.memory import schedule_kernels
+from workprof.memory.chargeback import ChargebackSettings, chargeback_of
 from workprof.memory.resources import resources_of
 from workprof.memory.schedule import ALL, LATER, OWN, PLACES, SIZED, ScheduleSettings, schedule_of
 from workprof.memory.verdict import VerdictSettings, verdict_of
@@ -246,10 +247,16 @@ def test_a_node_is_what_most_have_or_one_held_or_assumed():
 
 
 def test_runs_on_several_nodes_hold_them_all():
-    jobs = trace([0, 60], [1, 1], [32, 32], NNodes=[4, 4])
+    jobs = trace([0, 60], [1, 1], [8, 8], NNodes=[4, 4], peak_memory_bytes=4e9)
     found = asked(jobs, memory_bytes=16e9, most_wait_min=0.0)
     assert found.needed.nodes == 4  # half of each node is enough for a part of each run
     assert asked(jobs, memory_bytes=8e9, most_wait_min=0.0).needed.nodes == 8
+    with pytest.raises(NotEnoughData, match="no node holds any"):  # memory is that of one node
+        asked(jobs, memory_bytes=6e9)
+    (whole,) = found.outcomes[:1]
+    assert whole.requested[0] == pytest.approx(2 * whole.used[0])
+    bill = chargeback_of({"jobs": jobs.assign(user="ann", requested_cpu_percent=800.0)}, ChargebackSettings())
+    assert (bill.total.gb_h, bill.total.core_h, bill.n_spread) == (2 * 4 * 8, 2 * 8, 2)
     assert asked(jobs.assign(NNodes=[1, 9]), nodes=4, memory_bytes=64e9).left_out == {"more nodes than there are": 1}
 
 

@@ -12,7 +12,7 @@ from tests.memory.naive_chances import learned
 from tests.sentences import long_ones
 from workprof.answers import home
 from workprof.answers.ledger import findings_sentence
-from workprof.answers.verdict import verdict_answer
+from workprof.answers.verdict import notes, verdict_answer, what_if_sentence
 from workprof.charts.memory.verdict import curve_chart
 from workprof.charts.tour import decision_stop
 from workprof.core.answer import to_json, to_text
@@ -28,6 +28,7 @@ from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Sizing, Windows,
 from workprof.memory.resources import MEMORY, resources_of
 from workprof.memory.verdict import VerdictSettings, verdict_of
 from workprof.memory.verdict_rows import ABOVE, BOUND, FEW, KEEP, KILLED, LOWER, RAISE, TOO_SHORT
+from workprof.memory.what_if import WhatIfSettings
 
 SIZING = Sizing(step=0.1, floor=0.1, acceptable_share=None, price=None)
 
@@ -303,6 +304,35 @@ def test_runs_without_any_time_save_nothing_that_is_known():
     assert "no saving can be measured" in verdict(jobs(4, duration_s=0.0)).reason
     full = jobs(4, peak_memory_bytes=32e9)
     assert verdict(full).reason.endswith("The later runs left 0.0 % of them unused.")
+
+
+def test_nodes_are_those_of_runs_with_a_time_on_all_their_nodes():
+    table = jobs(4)
+
+    def asked(of, node_bytes=32e9):
+        return verdict(of, what_if=WhatIfSettings(node_bytes=node_bytes))
+
+    now = asked(table).memory.what_if.nodes
+    assert asked(table.assign(NNodes=3)).memory.what_if.nodes.before_peak == 3 * now.before_peak
+    assert (now.n_too_large, now.n_untimed) == (0, 0)
+    small = asked(table, 16e9)
+    assert small.memory.what_if.nodes.n_too_large == 300
+    assert "300 runs request more than such a node has." in what_if_sentence(small)
+    times = ["submit_time_s", "start_time_s", "end_time_s"]
+    half = asked(table.mask((table.index >= 450)[:, None] & table.columns.isin(times)))
+    early = asked(table[:450]).memory.what_if.nodes
+    assert half.memory.what_if.nodes.n_untimed == half.memory.n_untimed == 150
+    assert half.memory.what_if.nodes.before_peak <= early.before_peak  # none of them beside each other
+    assert any(note.startswith("150 of these have no time") for note in notes(half))
+    none = asked(table.drop(columns=times))
+    assert "Nodes cannot be counted" in what_if_sentence(none)
+    assert not any("when it started" in note for note in notes(none))
+
+
+@pytest.mark.parametrize("n", [1, 3, 5])
+def test_few_runs_have_sizes_as_of_every_moment(n):
+    for as_of in ("1", "2", "3", "4"):
+        assert {row.action for row in verdict(jobs(4)[:n], as_of=as_of).memory.rows} == {KEEP}
 
 
 @pytest.mark.parametrize("spread", [0.1, 0.4, 0.8])

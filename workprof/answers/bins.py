@@ -12,7 +12,7 @@ from workprof.core.answer import Answer, Figure, Table, documents_of
 from workprof.core.stats import FEWEST_RUNS
 from workprof.core.table import Column
 from workprof.core.units import GB, format_share, gb, gb_h, number
-from workprof.core.words import counted, shortened
+from workprof.core.words import counted, listed, shortened
 from workprof.memory.bin_search import COUNT, TIME
 from workprof.memory.bins import BinEffect, Bins, ImprovementCurve, NoBins, ProfileBins
 from workprof.memory.size_lists import SizeList
@@ -201,7 +201,11 @@ def nodes_sentence(result: Bins, node_gb: float = NODE_GB, price: float = 0.0, c
     words = "Nodes cannot be counted: the runs have no times."
     if np.isfinite(held.peak):
         before, after = (max(math.ceil(one / node_gb - 1e-9), 1) for one in (held.requested_peak, held.peak))
-        words = f"Nodes of {size} at the peak: at least {before:,} as requested, {after:,} with the bins."
+        words = f"Nodes of {size} at the peak: at least {before:,} as requested, at least {after:,} with the bins."
+    larger = {"the largest request": result.static_bytes, "the largest bin": result.edges_bytes[-1]}
+    told = [f"{name} ({gb(one / GB)})" for name, one in larger.items() if one / GB > node_gb * (1 + 1e-9)]
+    if told:
+        words += f" {listed(told)[0].upper()}{listed(told)[1:]} {'fit' if len(told) > 1 else 'fits'} no such node."
     if not price:
         return words
     return f"{words} The bins {'cost' if saved < 0 else 'save'} {number(abs(saved))} {currency}{' more' * (saved < 0)}."

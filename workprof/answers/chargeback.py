@@ -32,6 +32,10 @@ def chargeback_answer(result: Chargeback) -> Answer:
         for count, what in (
             (result.n_without_hours, "without a run time: nothing of them is billed."),
             (result.n_without_request, "request no memory, cores or GPUs."),
+            (
+                result.n_spread,
+                "on several nodes: the memory of all their nodes is billed, elsewhere that of one counts.",
+            ),
         )
         if count
     ]

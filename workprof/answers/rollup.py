@@ -11,7 +11,7 @@ from workprof.memory.rollup import Rollup
 ROLLED_UP = "goes with a later release: the judged runs of `memory plan` with every row taken, summed"
 ROWS = (
     Column("name", heading="Rows"),
-    Column("n_runs", heading="Runs", unit="runs"),
+    Column("n_runs", heading="Runs", unit="runs", help="With a request of memory."),
     Column("memory_gb_before", "memory_gb.before", "Memory today", unit="GB", help="Held on average."),
     Column("memory_gb_after", "memory_gb.after", "Memory next", unit="GB", help="Held on average."),
     Column("cores_before", "cores.before", "Cores today", form="%,.3g", help="Held on average."),
@@ -25,10 +25,11 @@ ROWS = (
 def rollup_answer(result: Rollup) -> Answer:
     """What the judged runs hold today and would hold next, the rows that save most first, the total last."""
     total, excluded = result.total, excluded_words(result.left_out)
+    untimed = f"{counted(result.n_untimed, 'later run')} without a time: not in what is held on average."
     return Answer(
         f"{counted(total.n_runs, 'later run')} would hold {gb_h(total.memory_gb_h.after)} in place of "
         f"{gb_h(total.memory_gb_h.before)}.",
         tables=(Table("rows", "Judged runs, before and after", ROWS, (*result.rows, total)),),
-        notes=(ROLLED_UP, *([f"Excluded: {excluded}."] if excluded else [])),
+        notes=(ROLLED_UP, *([f"Excluded: {excluded}."] if excluded else []), *([untimed] * bool(result.n_untimed))),
         document=to_json(result),
     )

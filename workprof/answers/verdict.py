@@ -338,7 +338,9 @@ def notes(verdict: Verdict) -> tuple[str, ...]:
     result = [
         f"Tested on the {judged.n_runs:,} later runs, in order of submission; killed attempts included.",
     ]
-    if memory.known_from == "start_time_s":
+    if memory.n_untimed:
+        result.append(f"{memory.n_untimed:,} of these have no time: they come last, in the order of the table.")
+    if memory.known_from == "start_time_s" and memory.n_untimed < judged.n_runs:
         result.append("The trace has no submit times: a run counts as submitted when it started.")
     if today.above:
         result.append(f"{today.above:,} later runs used more than they requested and were not killed.")
@@ -417,6 +419,8 @@ def _what_if(one: WhatIf) -> dict[str, Any]:
             "before_peak": nodes.before_peak,
             "before_p95": nodes.before_p95,
             "freed": nodes.freed,
+            "too_large": nodes.n_too_large,
+            "without_time": nodes.n_untimed,
         },
         "broken": [
             {**broken.key, "request_gb": broken.request, "n_runs": broken.n_runs, "kills": broken.n_broken,
@@ -522,7 +526,7 @@ def verdict_tables(verdict: Verdict) -> tuple[Table, ...]:
         changed = [row for row in one.rows if row.action != KEEP or row.decision is not None]
         if changed:
             result.append(Table(table_name(one.resource), _title(one), further_rows(one), changed))
-    if (found := verdict.memory.what_if) is not None and (found.broken or found.nodes):
+    if (found := verdict.memory.what_if) is not None and (found.broken or verdict.settings.what_if.node_bytes):
         result.append(Table("broken", what_if_sentence(verdict), BROKEN, found.broken))
     return tuple(result)
 
@@ -573,9 +577,15 @@ def what_if_sentence(verdict: Verdict) -> str:
         nodes, decided = found.nodes, verdict.memory.decided
         which = "the sizes of all rows" if decided is not None and decided.left_out else "these sizes"
         parts.append(
-            f"At the peak {nodes.before_peak:,} nodes of {gb(nodes.size)} are needed; with {which} at least "
-            f"{nodes.peak:,}."
+            f"At the peak at least {counted(nodes.before_peak, 'node')} of {gb(nodes.size)} "
+            f"{'is' if nodes.before_peak == 1 else 'are'} needed; with {which} at least {nodes.peak:,}."
         )
+        if nodes.n_too_large:
+            parts.append(f"{counted(nodes.n_too_large, 'run')} request more than such a node has.")
+        if nodes.n_untimed:
+            parts.append(f"{counted(nodes.n_untimed, 'later run')} without a time are not counted.")
+    elif asked.node_bytes is not None:
+        parts.append("Nodes cannot be counted: no later run has a time.")
     return " ".join(parts)
 
 

@@ -21,7 +21,7 @@ from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.units import DAY_S, HOUR_S, dated, day_of
-from workprof.memory.ledger_runs import NO_TIME, LedgerRuns, ledger_runs, local_shift_s
+from workprof.memory.ledger_runs import NO_TIME, LedgerRuns, ledger_runs, local_shift_s, node_counts
 from workprof.memory.ledger_settings import (
     CORES,
     GPUS,
@@ -88,6 +88,7 @@ class Chargeback(Shown):
     n_runs: int  # rows of the trace
     n_without_hours: int  # runs whose run time is not known: nothing of them is billed
     n_without_request: int  # runs with a run time that request none of the three
+    n_spread: int  # runs on several nodes, whose memory on all of them is billed
     seconds: float
 
 
@@ -106,6 +107,8 @@ def chargeback_of(
     by = settings.by or ("group" if "group" in jobs and jobs["group"].notna().any() else usual_rows(jobs.columns))
     runs = ledger_runs(jobs, LedgerSettings(by=by))
     asked = {name: np.where(runs.hours >= 0, runs.requested[name], np.nan) for name in BILLED}
+    nodes = node_counts(jobs)
+    asked[MEMORY] = asked[MEMORY] * nodes
     any_of = np.logical_or.reduce([np.isfinite(values) for values in asked.values()])
     if not any_of.any():
         raise NotEnoughData("no run with a run time requests memory, cores or GPUs; there is nothing to bill")
@@ -131,6 +134,7 @@ def chargeback_of(
         n_runs=len(runs),
         n_without_hours=int((~np.isfinite(runs.hours)).sum()),
         n_without_request=int((np.isfinite(runs.hours) & ~any_of).sum()),
+        n_spread=int((np.isfinite(asked[MEMORY]) & (nodes > 1)).sum()),
         seconds=time.perf_counter() - started,
     )
 

@@ -14,7 +14,17 @@ from workprof.core.causes import LOWER_BOUND, causes_of, still_running
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.long_table import JobTable, parts_of
 from workprof.core.units import DAY_S, HOUR_S, dated
-from workprof.memory.ledger_settings import GROUPINGS, LIMIT, MEMORY, PROFILE, RESOURCES, TASK, WEEK, LedgerSettings
+from workprof.memory.ledger_settings import (
+    GROUPINGS,
+    LIMIT,
+    MEMORY,
+    NODE_COLUMNS,
+    PROFILE,
+    RESOURCES,
+    TASK,
+    WEEK,
+    LedgerSettings,
+)
 from workprof.memory.usage import ALL_RUNS, NO_TASK, USAGE_COLUMNS
 
 if TYPE_CHECKING:
@@ -222,6 +232,14 @@ def _order(kinds: list[Kind]) -> Ints:
         return kind is None, kind if isinstance(kind, int) else code
 
     return np.array(sorted(range(len(kinds)), key=key), dtype=np.int64)
+
+
+def node_counts(jobs: pd.DataFrame) -> Ints:
+    """(n,) nodes of each run: its memory is of one of them (`docs/formats/slurm.md`), cores and GPUs of all."""
+    found = next((numbers_if_present(jobs, name) for name in NODE_COLUMNS if name in jobs.columns), None)
+    if found is None:
+        return np.ones(len(jobs), dtype=np.int64)
+    return np.maximum(np.nan_to_num(found, nan=1.0), 1.0).astype(np.int64)
 
 
 def codes_in(known: dict[Kind, int], kinds: list[Kind]) -> Ints:

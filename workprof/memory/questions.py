@@ -14,7 +14,7 @@ from workprof.memory.chargeback import Chargeback, ChargebackSettings
 from workprof.memory.demand import Demand, DemandSettings
 from workprof.memory.facts import FactPoints, FactPointsSettings
 from workprof.memory.ledger import Ledger, LedgerRunList
-from workprof.memory.ledger_settings import READS, LedgerRunsSettings, LedgerSettings
+from workprof.memory.ledger_settings import NODE_COLUMNS, READS, LedgerRunsSettings, LedgerSettings
 from workprof.memory.model_tables import PredictorTables, TableSettings
 from workprof.memory.models import PredictorResult
 from workprof.memory.over_time import (
@@ -51,7 +51,7 @@ VERDICT_READS = (
     *("cluster", "namespace", "user", "group", "workload", "task_name", "container", "status", "windows"),
     *("requested_memory_bytes", "peak_memory_bytes", "rss", "requested_cpu_percent", "cpu_usage_percent"),
     *("requested_gpu_percent", "gpu_usage_percent", "time_limit_s", "duration_s"),
-    *("submit_time_s", "start_time_s", "end_time_s", KILLS, LOWER_BOUND, *TOLD),
+    *("submit_time_s", "start_time_s", "end_time_s", KILLS, LOWER_BOUND, *TOLD, *NODE_COLUMNS),
 )
 """Columns of which a verdict is made: keys, requests, uses, times and evidence."""
 
@@ -205,7 +205,7 @@ WHY = Question(
     Why,
     "workprof.memory.why:why",
     finds="reason for a request",
-    version=4,
+    version=5,
     ignores=("sizing.by_labels",),
     reads=_named(lambda settings: settings.input_column),
     optional=_sizing(),
@@ -220,7 +220,7 @@ VERDICT = Question(
     Verdict,
     "workprof.memory.verdict:verdict_of",
     finds="verdict on the requests",
-    version=5,
+    version=6,
     optional=lambda _: VERDICT_READS,
     page=PAGE,
     tab="Plan",
@@ -233,7 +233,7 @@ ROLLUP = Question(
     RollupSettings,
     Rollup,
     "workprof.memory.rollup:rollup_of",
-    version=3,
+    version=4,
     finds="judged runs before and after",
     optional=lambda settings: (*VERDICT_READS, *GROUPINGS[settings.by]),
     page=PAGE,

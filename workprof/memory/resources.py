@@ -14,6 +14,7 @@ from workprof.core.errors import NotEnoughData
 from workprof.core.service_windows import service_windows
 from workprof.core.units import GB, HOUR_S, MIB, PERCENT_FACTORS
 from workprof.memory.known import SizedRuns, codes_of, dense
+from workprof.memory.ledger_runs import node_counts
 from workprof.memory.usage import finished_of, runs_of, with_flat_request, with_killed
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class Resource:
     texts: dict[str, tuple[Ints, tuple[str, ...]]]  # column -> (n,) codes, -1 = missing, and their names
     further: dict[str, tuple[Ints, tuple[str, ...]]]  # the same of the columns that exports need
     left_out: dict[str, int]
+    timed: Bools  # (n,) whether a time of the run is known; the others come last
+    nodes: Ints  # (n,) that each runs on; memory is that of one of them
 
     def key_of(self, run: int, level: int) -> dict[str, str]:
         """Column -> value of the key of a run."""
@@ -267,7 +270,8 @@ def _in_order(told: _Told, kept: Sequence[str]) -> Resource:
     by_submission = bool(np.isfinite(submit).any())
     known = np.where(np.isfinite(submit), submit, start)
     last = np.nanmax(end) if np.isfinite(end).any() else 0.0
-    known = np.where(np.isfinite(known), known, last + 1 + np.arange(len(known)))
+    timed = np.isfinite(known)
+    known = np.where(timed, known, last + 1 + np.arange(len(known)))
     end = np.fmax(end, np.nextafter(known, np.inf))  # no run is known when it is submitted itself
     order = np.argsort(known, kind="stable")
     use, request, hours = (values[order] for values in told.amounts)
@@ -299,6 +303,8 @@ def _in_order(told: _Told, kept: Sequence[str]) -> Resource:
         texts=texts,
         further=further,
         left_out=told.left_out,
+        timed=timed[order],
+        nodes=node_counts(table)[order],
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.core.arrays import Floats, latest_of, numbers_if_present
+from workprof.core.arrays import Floats, latest_of
 from workprof.core.errors import ColumnMissing
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
@@ -54,7 +54,10 @@ class BeforeAfter:
 
 @dataclass(frozen=True)
 class RollupRow:
-    """One row, or the total. Memory and cores are held on average from the first start to the last end."""
+    """One row, or the total. Memory and cores are held on average from the first start to the last end.
+
+    Runs, kills and GB·h are of runs with a request of memory.
+    """
 
     name: str
     n_runs: int
@@ -72,26 +75,21 @@ class Rollup(Shown):
     rows: tuple[RollupRow, ...]
     total: RollupRow
     left_out: dict[str, int]
+    n_untimed: int  # judged runs without any time: they are in no average where others have one
     seconds: float
 
 
 @dataclass(frozen=True)
 class _Held:
-    """What the judged runs of a resource hold, by name. Amounts are in its unit x h."""
+    """What the judged runs of a resource hold, by name. Amounts are in its unit x h, averages in its unit."""
 
     names: tuple[str, ...]
-    n_runs: Floats
-    before: Floats
-    after: Floats
-    kills: Floats
-    hours: float  # from the first start to the last end; without a clock, of all runs one by one
+    values: Floats  # (6, n_names): runs, kills, before and after, and these two on average
+    n_untimed: int
 
-    def row_of(self, name: str) -> tuple[float, float, float, float]:
-        """Runs, before, after and kills of a name; nothing where no run has it."""
-        if name not in self.names:
-            return 0.0, 0.0, 0.0, 0.0
-        at = self.names.index(name)
-        return float(self.n_runs[at]), float(self.before[at]), float(self.after[at]), float(self.kills[at])
+    def row_of(self, name: str) -> Floats:
+        """(6,) values of a name; nothing where no run has it."""
+        return self.values[:, self.names.index(name)] if name in self.names else np.zeros(len(self.values))
 
 
 def rollup_of(frames: Mapping[str, pd.DataFrame], settings: RollupSettings, progress: Progress = silent) -> Rollup:
@@ -108,46 +106,44 @@ def rollup_of(frames: Mapping[str, pd.DataFrame], settings: RollupSettings, prog
     if not column and settings.by != "task":
         names = " or ".join(GROUPINGS[settings.by])
         raise ColumnMissing(f"the table has no column {names}; choose other rows than by {settings.by}")
-    clock = any(numbers_if_present(jobs, name) is not None for name in ("submit_time_s", "start_time_s", "end_time_s"))
     resources = resources_of(jobs, settings.verdict.target, settings.verdict.request_bytes, told=(column,))
     found = {one.name: one for one in resources if one.name in (MEMORY, CPU)}
-    held = {name: _held(one, column, settings.verdict, clock=clock) for name, one in found.items()}
-    rows = [_row(name, held) for name in held[MEMORY].names]
+    held = {name: _held(one, column, settings.verdict) for name, one in found.items()}
+    rows = [_row(name, held) for name in dict.fromkeys(name for one in held.values() for name in one.names)]
     rows.sort(key=lambda row: row.memory_gb_h.after - row.memory_gb_h.before)
     return Rollup(
         settings=settings,
         rows=tuple(rows),
         total=_total(rows),
         left_out=earlier | found[MEMORY].left_out,
+        n_untimed=held[MEMORY].n_untimed,
         seconds=time.perf_counter() - started,
     )
 
 
-def _held(resource: Resource, column: str, settings: VerdictSettings, *, clock: bool) -> _Held:
+def _held(resource: Resource, column: str, settings: VerdictSettings) -> _Held:
     judged = judgement_of(resource, settings)
-    runs = resource.runs.take(slice(judged.first, len(resource.runs)))
+    runs, timed = resource.runs.take(slice(judged.first, len(resource.runs))), resource.timed[judged.first :]
     codes, names = resource.further.get(column, (np.zeros(len(resource.runs), dtype=np.int64), (ALL_RUNS,)))
     of = np.where(codes < 0, len(names), codes)[judged.first :]
-    values = (np.ones(len(runs)), runs.booked, judged.charged, judged.killed.astype(np.float64))
+    counts, hours = np.ones(len(runs), dtype=bool), float(runs.hours.sum())  # without a clock: of all runs one by one
+    if timed.any():  # from the first start to the last end
+        counts, hours = timed, float(runs.end_s[timed].max() - runs.start_s[timed].min()) / HOUR_S
+    average = [
+        np.where(counts, amount, 0.0) / hours if hours > 0 else amount * 0 for amount in (runs.booked, judged.charged)
+    ]
+    values = (np.ones(len(runs)), judged.killed.astype(np.float64), runs.booked, judged.charged, *average)
     present, place = np.unique(of, return_inverse=True)
-    sums = [np.bincount(place, one, len(present)).astype(np.float64) for one in values]
-    span = float(runs.end_s.max() - runs.start_s.min()) / HOUR_S if clock else float(runs.hours.sum())
+    sums = np.array([np.bincount(place, one, len(present)) for one in values], dtype=np.float64)
     own = tuple((*names, NO_NAME)[at] for at in present.tolist())
-    return _Held(own, sums[0], sums[1], sums[2], sums[3], span)
+    return _Held(own, sums, int((~counts).sum()))
 
 
 def _row(name: str, held: Mapping[str, _Held]) -> RollupRow:
-    n_runs, before, after, kills = held[MEMORY].row_of(name)
-    cores = BeforeAfter(0.0, 0.0)
-    if CPU in held:
-        _, *booked, _ = held[CPU].row_of(name)
-        cores = _on_average(booked[0], booked[1], held[CPU].hours)
-    memory = _on_average(before, after, held[MEMORY].hours)
-    return RollupRow(name, int(n_runs), memory, cores, BeforeAfter(before, after), int(kills))
-
-
-def _on_average(before: float, after: float, hours: float) -> BeforeAfter:
-    return BeforeAfter(before / hours, after / hours) if hours > 0 else BeforeAfter(0.0, 0.0)
+    n_runs, kills, before, after, *memory = held[MEMORY].row_of(name).tolist()
+    *_, cores_before, cores_after = held[CPU].row_of(name).tolist() if CPU in held else (0.0, 0.0)
+    cores = BeforeAfter(cores_before, cores_after)
+    return RollupRow(name, int(n_runs), BeforeAfter(*memory), cores, BeforeAfter(before, after), int(kills))
 
 
 def _total(rows: list[RollupRow]) -> RollupRow:

@@ -382,7 +382,8 @@ class Cluster:
             for kind in np.flatnonzero(self.capacity):
                 shares = np.maximum(shares, np.ceil(runs.need[:, kind] / self.capacity[kind]))
             need = np.ceil(runs.need / shares[:, None]).astype(np.int64)
-            runs = replace(runs, need=need, retry=need, parts=runs.parts * shares.astype(np.int64))
+            cut = shares.astype(np.int64)
+            runs = replace(runs, need=need, retry=need, parts=runs.parts * cut, shares=cut)
         too_large = (runs.need > self.capacity).any(axis=1)
         too_many = ~too_large & (runs.parts > (self.settings.nodes or math.inf))
         left_out = {

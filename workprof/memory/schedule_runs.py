@@ -12,8 +12,8 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.units import GB, HOUR_S
 from workprof.memory.known import codes_of
-from workprof.memory.ledger_runs import LedgerRuns, ledger_runs
-from workprof.memory.ledger_settings import CAPACITIES, CORES, GPUS, MEMORY, NODE_COLUMNS, TASK, LedgerSettings
+from workprof.memory.ledger_runs import LedgerRuns, ledger_runs, node_counts
+from workprof.memory.ledger_settings import CAPACITIES, CORES, GPUS, MEMORY, TASK, LedgerSettings
 from workprof.memory.resources import resources_of
 from workprof.memory.verdict import VerdictSettings, judgement_of
 from workprof.memory.what_if import held_at_once
@@ -46,6 +46,7 @@ class QueuedRuns:
     retry: Ints
     killed: Bools  # (n,) at `need`; they run again with `retry`
     parts: Ints  # (n,)
+    shares: Ints  # (n,) equal ones that the amounts of each of its nodes are cut in: 1, or more where runs are spread
     used: Floats  # (n, kinds) in GB, cores, GPUs, of all parts; NaN = not known
     waited_s: Floats  # (n,) in the trace; NaN = not known
 
@@ -57,11 +58,11 @@ class QueuedRuns:
         return QueuedRuns(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
     def with_sizes(self, size_gb: Floats, retry_gb: Floats, killed: Bools, capacity: Ints) -> QueuedRuns:
-        """The same with memory as sized, all parts together, and no more than a node has; NaN keeps the request."""
+        """The same with memory as sized, of each of its nodes, and no more than a node has; NaN keeps the request."""
         need, retry = self.need.copy(), self.need.copy()
         for amounts, sized in ((need, size_gb), (retry, retry_gb)):
             own = np.isfinite(sized)
-            amounts[own, 0] = np.minimum(_whole(sized[own], 0, self.parts[own]), capacity[0])
+            amounts[own, 0] = np.minimum(_whole(sized[own], 0, self.shares[own]), capacity[0])
         return replace(self, need=need, retry=retry, killed=killed)
 
 
@@ -106,8 +107,11 @@ def submitted(jobs: pd.DataFrame, target: str, request_bytes: float) -> Submitte
         raise NotEnoughData("no run has a time, a run time and a request, so no schedule can be replayed")
     rows = np.flatnonzero(counts)
     rows = rows[np.argsort(when[rows], kind="stable")]
-    parts = np.maximum(np.nan_to_num(_nodes_of(jobs)[rows], nan=1.0), 1.0).astype(np.int64)
-    need = np.stack([_whole(np.nan_to_num(asked[rows, at]), at, parts) for at in range(len(KINDS))], axis=1)
+    parts, one = node_counts(jobs)[rows], np.ones(len(rows), dtype=np.int64)
+    need = np.stack(
+        [_whole(np.nan_to_num(asked[rows, at]), at, one if kind == MEMORY else parts) for at, kind in enumerate(KINDS)],
+        axis=1,
+    )
     waited = np.maximum(started - submit, 0.0)[rows]
     runs = QueuedRuns(
         rows=rows,
@@ -118,7 +122,8 @@ def submitted(jobs: pd.DataFrame, target: str, request_bytes: float) -> Submitte
         retry=need,
         killed=np.zeros(len(rows), dtype=bool),
         parts=parts,
-        used=np.stack([table.used[kind][rows] for kind in KINDS], axis=1),
+        shares=one,
+        used=np.stack([table.used[kind][rows] * (parts if kind == MEMORY else 1) for kind in KINDS], axis=1),
         waited_s=waited,
     )
     n_without = {kind: int((need[:, at] == 0).sum()) for at, kind in enumerate(KINDS)}
@@ -134,10 +139,6 @@ def _whole(amounts: Floats, kind: int, parts: Ints) -> Ints:
 def _column(jobs: pd.DataFrame, name: str) -> Floats:
     found = numbers_if_present(jobs, name)
     return np.full(len(jobs), np.nan) if found is None else found
-
-
-def _nodes_of(jobs: pd.DataFrame) -> Floats:
-    return _column(jobs, next((name for name in NODE_COLUMNS if name in jobs.columns), NODE_COLUMNS[0]))
 
 
 def _expected(jobs: pd.DataFrame, table: LedgerRuns, rows: Ints, when: Floats) -> Floats:

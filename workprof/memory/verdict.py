@@ -273,6 +273,7 @@ class ResourceVerdict:
     acceptable_share: float
     least_price: float  # of a kill under which the last row is lowered, unit x h
     known_from: str  # 'submit_time_s' or 'start_time_s'
+    n_untimed: int  # of the judged runs, those without any time, in the order of the table
     left_out: dict[str, int]
     decided: Decided | None = None  # None = nothing was
 
@@ -357,7 +358,7 @@ def _resource_verdict(resource: Resource, settings: VerdictSettings, left_out: d
     at_run, now_s = len(runs), math.inf
     if settings.as_of != NOW:
         at_run = windows[TABLE].edges[int(settings.as_of) - 1]
-        now_s = float(runs.submit_s[at_run])
+        now_s = float(runs.submit_s[at_run]) if at_run < len(runs) else math.inf  # of few runs
     now = windows[TABLE].learned(at_run, sizing, now_s)
     other = APPLIED[1 - APPLIED.index(settings.applied)]
     curve: tuple[CurvePoint, ...] = ()
@@ -377,20 +378,22 @@ def _resource_verdict(resource: Resource, settings: VerdictSettings, left_out: d
         today=_booking(runs, slice(chosen.first, len(runs))),
         trace=_booking(runs, slice(len(runs))),
         rows=rows,
-        what_if=_what_if(runs, chosen, settings.what_if, (key, names)) if resource.name == MEMORY else None,
+        what_if=_what_if(resource, chosen, settings.what_if, (key, names)) if resource.name == MEMORY else None,
         curve=curve,
         acceptable_share=now.acceptable_share,
         least_price=now.price,
         known_from=resource.known_from,
+        n_untimed=int((~resource.timed[chosen.first :]).sum()),
         left_out={reason: n for reason, n in left_out.items() if n},
     )
 
 
 def _what_if(
-    runs: SizedRuns, judged: Judgement, asked: WhatIfSettings, keys: tuple[Ints, list[dict[str, str]]]
+    resource: Resource, judged: Judgement, asked: WhatIfSettings, keys: tuple[Ints, list[dict[str, str]]]
 ) -> WhatIf:
-    later = runs.take(slice(judged.first, len(runs)))
-    nodes = None if asked.node_bytes is None else nodes_of(later, judged.size, asked.node_bytes / GB)
+    runs, own = resource.runs, slice(judged.first, len(resource.runs))
+    later, on, timed = runs.take(own), resource.nodes[own], resource.timed[own]
+    nodes = None if asked.node_bytes is None else nodes_of(later, judged.size, on, timed, asked.node_bytes / GB)
     price = math.nan if asked.price_gb_h is None else asked.price_gb_h
     money = price * float(later.booked.sum() - judged.charged.sum())
     return replace(what_if(runs, asked, keys), nodes=nodes, verdict_money_saved=money)

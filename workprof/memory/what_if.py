@@ -89,6 +89,8 @@ class Nodes:
     before_p95: int
     peak: int
     p95: int
+    n_too_large: int  # runs whose request no such node holds; they are counted all the same
+    n_untimed: int  # runs without any time, which are not counted
 
     @property
     def freed(self) -> int:
@@ -134,15 +136,24 @@ def what_if(runs: SizedRuns, asked: WhatIfSettings, keys: tuple[Ints, list[dict[
     )
 
 
-def nodes_of(runs: SizedRuns, sizes: Floats, node: float) -> Nodes:
-    """The nodes for what (n,) runs request, and for (n,) sizes; `node` in the same unit."""
-    before, after = (held_at_once(runs.start_s, runs.end_s, amount) for amount in (runs.request, sizes))
+def nodes_of(runs: SizedRuns, sizes: Floats, on: Ints, timed: Bools, node: float) -> Nodes | None:
+    """The nodes for what (n,) runs request on each of (n,) nodes, and for (n,) sizes; `node` in the same unit.
+
+    Those that have a time (n,) count; None where none has.
+    """
+    if not timed.any():
+        return None
+    own = runs.take(timed)
+    before, after = (held_at_once(own.start_s, own.end_s, (amount * on)[timed]) for amount in (runs.request, sizes))
+    least = int(on[timed].max())  # no two parts of a run share a node
     return Nodes(
         size=node,
-        before_peak=math.ceil(before[0] / node - 1e-9),
+        before_peak=max(least, math.ceil(before[0] / node - 1e-9)),
         before_p95=math.ceil(before[1] / node - 1e-9),
-        peak=math.ceil(after[0] / node - 1e-9),
+        peak=max(least, math.ceil(after[0] / node - 1e-9)),
         p95=math.ceil(after[1] / node - 1e-9),
+        n_too_large=int((own.request > node * (1 + 1e-9)).sum()),
+        n_untimed=int((~timed).sum()),
     )
 
 
