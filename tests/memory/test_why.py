@@ -4,9 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workprof.answers.policies import why_answer
+from workprof.core.answer import to_text
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.memory.policies import SizingSettings
+from workprof.memory.replay_settings import ReplaySettings
+from workprof.memory.retry import RULES, RetrySettings
+from workprof.memory.size_lists import policy_sizes
 from workprof.memory.why import Why, WhySettings, why
 
 
@@ -37,6 +42,26 @@ def test_parts_of_the_answer():
     assert found.odds_of_retry.low <= found.retried / found.n_tried <= found.odds_of_retry.high
     back = unpack(Why, pack(found))
     assert back.size_bytes == found.size_bytes
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    "more", [{}, {"cap_bytes": 5e9}, {"floor_bytes": 20e9}, {"max_retries": 0}, {"max_retries": 1}]
+)
+def test_the_sizes_are_those_that_an_export_of_the_policy_lists(rule, more):
+    retry = RetrySettings(rule=rule, **more)
+    found = why({"jobs": jobs()}, WhySettings("a", retry=retry))
+    (listed,) = (
+        one
+        for one in policy_sizes({"jobs": jobs()}, ReplaySettings(policies=("workprof",), retry=retry)).sizes
+        if one.task == "a"
+    )
+    tried = [found.size_bytes, found.next_bytes, found.last_bytes]
+    n = 1 + min(2, len(listed.next_bytes))
+    assert tried[:n] == pytest.approx([listed.size_bytes, *listed.next_bytes][:n])
+    assert np.isnan(tried[n:]).all()
+    assert found.candidate_bytes[found.chosen][0] == found.size_bytes
+    assert to_text(why_answer(found))
 
 
 def test_a_larger_input_asks_for_more():

@@ -377,7 +377,11 @@ def why_answer(result: Why) -> Answer:
         (
             Figure(SIZE, result, "first attempt"),
             Figure(
-                NEXT, result, f"then {gb(result.last_bytes / GB)}", "The second attempt, then the third; then doubled."
+                NEXT,
+                result,
+                f"then {gb(result.last_bytes / GB)}" if math.isfinite(result.last_bytes) else "",
+                "The second attempt, then the third.",
+                "no larger try",
             ),
             Figure(RETRY, result, f"{odds.low * 100:.1f} to {odds.high * 100:.1f} %", tried),
             Figure(LAST_REQUEST, result, "most recent"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from workprof.core.shown import Shown
 from workprof.core.stats import Interval, too_few, wilson
 from workprof.memory.orders import submit_order
 from workprof.memory.policies import Sequence, SizingSettings, Workprof
-from workprof.memory.retry import Demand, RetrySettings, Sizes, try_sizes
+from workprof.memory.retry import Demand, RetrySettings, Sizes, attempt_sizes, lifted_by, try_sizes
 from workprof.memory.usage import Runs, Target, Task, runs_of, with_killed
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ class Why(Shown):
     inputs: Floats  # (n_known,) their inputs, 0 where none is looked at
     input_value: float  # that the size is for
     size_bytes: float  # the first allocation
-    next_bytes: float  # after a failure
-    last_bytes: float  # after another one; then doubled
+    next_bytes: float  # after a failure; NaN where no larger attempt follows
+    last_bytes: float  # after another one, likewise
     margin_share: float  # size over the largest past use at or below it, minus 1: the headroom; NaN where none is below
     n_above: int  # past runs that used more than the size
     candidate_bytes: Floats  # (n_candidates,) past uses, rising, and the chosen size
@@ -80,9 +81,10 @@ def why(frames: Mapping[str, pd.DataFrame], settings: WhySettings, progress: Pro
     progress(None, "Asking the task's past")
     past = _past(frames["jobs"], settings)
     value = float(np.median(past.inputs)) if settings.input_value is None else settings.input_value
-    first, second, last = next_sizes(past, value, settings.sizing, settings.retry)
+    coming = _next_sizes(past, value, settings)
+    first, second, last = _attempts(coming, settings.retry)
     failed = _failed_forward(past, settings)
-    sizes, costs = _candidates(past, (first, second, last), settings.retry)
+    sizes, costs = _candidates(past, first, coming, settings.retry)
     return Why(
         settings=settings,
         n_known=len(past),
@@ -126,10 +128,8 @@ def _inputs(jobs: pd.DataFrame, runs: Runs, settings: WhySettings) -> Floats:
     return numbers_of(jobs, settings.input_column)[runs.rows]
 
 
-def next_sizes(
-    past: Sequence, value: float, sizing: SizingSettings, retry: RetrySettings
-) -> tuple[float, float, float]:
-    """First, second and last size of a run that comes after all past ones of its task, in bytes."""
+def _next_sizes(past: Sequence, value: float, settings: WhySettings) -> Sizes:
+    """The size of a run that comes after all past ones of its task, and the steps after a failure."""
     coming = Sequence(
         task=past.task,
         used_bytes=np.append(past.used_bytes, past.used_bytes[-1]),  # of the run to come; nothing reads it
@@ -139,8 +139,15 @@ def next_sizes(
         n_known=len(past),
         mean_run_byte_h=past.mean_run_byte_h,
     )
-    sizes = Workprof(sizing).sizes(coming, retry)
-    return float(sizes.first_bytes[0]), float(sizes.steps_bytes[0, 0]), float(sizes.steps_bytes[0, 1])
+    own = Workprof(settings.sizing).sizes(coming, settings.retry)
+    return lifted_by(settings.retry.rule, own, np.array([past.used_bytes.max()]))
+
+
+def _attempts(sizes: Sizes, retry: RetrySettings) -> tuple[float, ...]:
+    """Sizes of the first three attempts, no more than there are retries; NaN where the one before is as large."""
+    tried = attempt_sizes(sizes, retry, 1 + min(retry.max_retries, 2))[0]
+    rising = np.where(np.diff(tried, prepend=0.0) > 0, tried, np.nan).tolist()
+    return (*rising, math.nan, math.nan)[:3]
 
 
 def _margin(size: float, used: Floats) -> float:
@@ -153,17 +160,20 @@ def _failed_forward(past: Sequence, settings: WhySettings) -> Bools:
     tried = past.after(FEWEST_KNOWN)
     if not tried.n_sized:
         return np.zeros(0, dtype=bool)
-    first = Workprof(settings.sizing).sizes(tried, settings.retry).first_bytes
+    first = attempt_sizes(Workprof(settings.sizing).sizes(tried, settings.retry), settings.retry, 1)[:, 0]
     failed: Bools = first < tried.used_bytes[tried.sized]
     return failed
 
 
-def _candidates(past: Sequence, chain: tuple[float, float, float], retry: RetrySettings) -> tuple[Floats, Floats]:
+def _candidates(past: Sequence, first: float, coming: Sizes, retry: RetrySettings) -> tuple[Floats, Floats]:
     """Past uses (thinned) with the chosen size, and the mean charge of all past runs at each, with retries."""
-    uses = np.unique(past.used_bytes)
+    uses = np.unique(np.clip(past.used_bytes, retry.floor_bytes, retry.cap_bytes))
     places = np.unique(np.linspace(0, len(uses) - 1, min(MOST_CANDIDATES, len(uses))).round().astype(np.int64))
-    sizes = np.unique(np.append(uses[places], chain[0]))
-    steps = np.tile(np.array(chain[1:]), (len(past), 1))
+    sizes = np.unique(np.append(uses[places], first))
+    steps = np.tile(coming.steps_bytes, (len(past), 1))
     demand = Demand(past.used_bytes, past.hours)
-    costs = [try_sizes(demand, Sizes(np.full(len(past), size), steps), retry).charged_gb_h.mean() for size in sizes]
+    costs = [
+        try_sizes(demand, Sizes(np.full(len(past), size), steps, coming.beyond), retry).charged_gb_h.mean()
+        for size in sizes
+    ]
     return sizes, np.array(costs)
