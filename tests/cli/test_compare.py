@@ -109,6 +109,38 @@ def test_a_dataset_beside_itself_changes_nothing(bench):
     assert {one["state"] for one in told["rows"]} == {"alike"}
 
 
+def test_what_a_side_does_not_say_is_no_data_and_shares_name_what_they_are_of(bench):
+    n = 40
+    known = pd.DataFrame(
+        {
+            "user": ["ann", "bob"] * (n // 2),
+            "task_name": "t",
+            "status": "COMPLETED",
+            "start_time_s": 1.7e9 + 3600.0 * np.arange(n),
+            "duration_s": 3600.0,
+            "requested_memory_bytes": 8e9,
+            "peak_memory_bytes": 2e9,
+        }
+    )
+    part = known.assign(peak_memory_bytes=np.where(np.arange(n) % 4 < 2, 2e9, np.nan))
+    frames = {"known": known, "part": part, "timeless": known.assign(duration_s=0.0)}
+    frames["bare"] = known.drop(columns=["requested_memory_bytes", "peak_memory_bytes"])
+    for name, frame in frames.items():
+        bench.ingest(frame, IngestOptions(name=name))
+    assert command(bench, "known", "part").stdout.startswith(
+        "The second requests as much (320 GB·h) and never uses 75.0 % of the 160 GB·h of known use, as before."
+    )
+    bare = json.loads(command(bench, "bare", "known", "--json").stdout.splitlines()[-1])
+    assert {(one["runs_before"], one["requested_gb_h_before"], one["state"]) for one in bare["rows"]} == {
+        (20, None, "alike")
+    }
+    requested = next(one for one in bare["sides"] if one["measure"] == "Requested memory")
+    assert (requested["before"], requested["after"]) == (None, 320)
+    for sides in (("timeless", "known"), ("known", "timeless"), ("timeless", "timeless"), ("bare", "timeless")):
+        told = command(bench, *sides)
+        assert told.exit_code == 0 and "The second has 40 finished runs, the first 40." in told.stdout
+
+
 def test_text_and_file_have_both_sides(bench, tmp_path):
     text = command(bench, *SIDES, "--by", "task")
     assert text.exit_code == 0

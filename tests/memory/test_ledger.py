@@ -185,6 +185,7 @@ def test_every_number_opens_its_runs(bench, by):
             assert np.isfinite(runs.wasted_each).sum() == amount.n_judged
         for lost in row.lost:
             runs = bench.ledger_runs("slurm", replace(usual, row=row.name, cause=lost.cause))
+            assert not bench.ledger_runs("slurm", replace(usual, row=row.name, cause=lost.cause, rule="memory")).n_runs
             assert runs.n_runs == lost.n_runs
             assert runs.wasted == pytest.approx(lost.requested[0], rel=1e-9)
 

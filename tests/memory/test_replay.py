@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.memory import test_verdict as table
 from tests.memory.traces import NAMES, trace
 from tests.shared_data import needs_shared_data
 from workprof.core.errors import ColumnMissing, SettingsError
@@ -117,6 +118,18 @@ FIVE_SEEDS = {  # means of waste and failures
 
 LOOSE = {"thesis_bins": (0.04, 6), "thesis_bins_svm": (0.01, 1), "min_waste": (0.1, 5), "local_min_waste": (0.15, 7)}
 """Where the source does not say all (which request pins eager's top, ties, the k-th neighbour): shares, failures."""
+
+
+def test_the_saving_of_several_seeds_is_that_of_their_means():
+    runs, asked = (
+        table.jobs(4, n=120, n_users=1),
+        ReplaySettings(policies=("p95", "preset"), protocol="sizey", seeds=(1, 2, 3)),
+    )
+    found = replay({"jobs": runs.assign(rss=runs["peak_memory_bytes"], rchar=1.0)}, asked).policies
+    share = 1 - found["p95"].charged_gb_h / found["preset"].charged_gb_h
+    assert found["p95"].saving_share == pytest.approx(share)
+    assert found["p95"].saving.low < share < found["p95"].saving.high
+    assert found["preset"].saving_share == pytest.approx(0)
 
 
 @needs_shared_data

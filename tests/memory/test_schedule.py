@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.memory.naive_schedule import simulate
+from workprof.answers.decisions import EVERY_ROW
 from workprof.answers.schedule import schedule_answer, schedule_sentence
 from workprof.charts.memory.schedule import waits_chart
 from workprof.core.errors import ColumnMissing, NotEnoughData
@@ -289,6 +290,7 @@ def test_the_answer_and_its_figure_tell_the_record():
     found = asked(streams(12, 60, 32, 7), memory_bytes=64e9)
     answer = schedule_answer(found)
     sized = found.outcome(SIZED).needed.nodes
+    assert EVERY_ROW in answer.notes
     assert answer.sentence == (
         f"6 nodes keep 95 % of waits within 10 min; the later half needs 6, or {sized} with the plan."
     )

@@ -329,6 +329,13 @@ def test_nodes_are_those_of_runs_with_a_time_on_all_their_nodes():
     assert not any("when it started" in note for note in notes(none))
 
 
+def test_a_cost_per_kill_stands_for_the_acceptable_kills():
+    found = verdict(jobs(4), cost_per_kill_gb_h=2.0, acceptable_kills="0")
+    assert to_json(verdict_answer(found))["recommended"]["setting"] == "a kill costs 2 GB·h"
+    assert any("acceptable kills are not looked at" in note for note in notes(found))
+    assert not any("not looked at" in note for note in notes(verdict(jobs(4), cost_per_kill_gb_h=2.0)))
+
+
 @pytest.mark.parametrize("n", [1, 3, 5])
 def test_few_runs_have_sizes_as_of_every_moment(n):
     for as_of in ("1", "2", "3", "4"):

@@ -13,7 +13,7 @@ from workprof.core.scope import parsed, titled
 from workprof.core.table import MEASURES, Column
 from workprof.core.units import compact, format_share, gb_h
 from workprof.core.words import counted, listed
-from workprof.memory.comparison import APPEARED, GREW, SHRANK, VANISHED, Comparison, Side
+from workprof.memory.comparison import APPEARED, GREW, SHRANK, VANISHED, Comparison, Side, requested_of
 from workprof.memory.ledger_settings import MEMORY, RESOURCES, TASK
 
 
@@ -103,7 +103,7 @@ def _measures(before: Side, after: Side) -> list[Measured]:
         if any(side.totals.of(one.name).n_judged for side in (before, after)):
             amounts = [side.totals.of(one.name) for side in (before, after)]
             result += [
-                Measured(f"Requested {WORDS[one.name]}", one.hours, *(amount.requested for amount in amounts)),
+                Measured(f"Requested {WORDS[one.name]}", one.hours, *map(requested_of, amounts)),
                 Measured(f"Never used of {WORDS[one.name]}", "share", *(amount.wasted_share for amount in amounts)),
             ]
     result += [both(cause.capitalize(), "count", lost(cause)) for cause in (OUT_OF_MEMORY, TIMED_OUT, FAILED)]
@@ -146,7 +146,7 @@ def _part_columns(found: Comparison) -> tuple[Column, ...]:
 def _sentence(found: Comparison) -> str:
     before, after = found.sides
     held = [side.totals.of(MEMORY).requested for side in found.sides]
-    if not all(side.totals.of(MEMORY).n_judged for side in found.sides):
+    if not all(side.totals.of(MEMORY).n_judged and amount for side, amount in zip(found.sides, held, strict=True)):
         runs = [side.totals.n_runs for side in found.sides]
         return f"The second has {counted(runs[1], 'finished run')}, the first {runs[0]:,}."
     change, points = held[1] / held[0] - 1, 100 * (_share(after) - _share(before))
@@ -156,7 +156,10 @@ def _sentence(found: Comparison) -> str:
         if abs(points) >= 0.5
         else "as before"
     )
-    return f"The second requests {than} ({gb_h(held[1])}) and never uses {format_share(_share(after))} of it, {moved}."
+    judged = after.totals.of(MEMORY).judged_requested
+    whole = "it" if math.isclose(judged, held[1]) else f"the {gb_h(judged)} of known use"
+    unused = format_share(_share(after))
+    return f"The second requests {than} ({gb_h(held[1])}) and never uses {unused} of {whole}, {moved}."
 
 
 def _notes(found: Comparison) -> tuple[str, ...]:

@@ -80,6 +80,10 @@ def saving_words(share: float, ending: str = "") -> str:
     return f"{'hold' if more else 'save'}{ending} {format_share(abs(share))}{' more' if more else ''}"
 
 
+EVERY_ROW = "The plan has every row here, also those that are left out by decision."
+"""A note where decisions change nothing."""
+
+
 def left_out_words(verdict: Verdict) -> str:
     """How many rows exports leave out, and why; '' = none."""
     found = [one.decided for one in verdict.resources if one.decided is not None]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from workprof.answers.decisions import saving_words
+from workprof.answers.decisions import EVERY_ROW, saving_words
 from workprof.answers.runs import runs_notes
 from workprof.answers.tasks import shown
 from workprof.answers.verdict import applied_words, kills_words
@@ -229,6 +229,7 @@ def _notes(result: ReplayResult) -> tuple[str, ...]:
         *(f"{note[:1].upper()}{note[1:]}." for note in result.notes),
         sized_from_words(result),
         *runs_notes(result.left_out, result.evidence, result.target),
+        *([EVERY_ROW] if result.compared is not None else []),
     )
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 
+from workprof.answers.decisions import EVERY_ROW
 from workprof.answers.runs import excluded_words
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.stats import Interval
@@ -224,8 +225,10 @@ def further_notes(result: Schedule) -> Iterator[str]:
         yield f"More nodes do not always wait less here: {listed(odd)}. The answer is the fewest nodes that suffice."
     if result.no_verdict:
         yield f"The plan's sizes are not replayed: {result.no_verdict}."
-    elif result.saved is not None and result.saved <= 0 and result.binding != MEMORY:
-        yield f"The nodes are fullest by {KIND_WORDS[result.binding][1]}: less memory frees none."
+    else:
+        yield EVERY_ROW
+        if result.saved is not None and result.saved <= 0 and result.binding != MEMORY:
+            yield f"The nodes are fullest by {KIND_WORDS[result.binding][1]}: less memory frees none."
     yield "Needed are nodes for these runs alone."
     if result.n_blocks > 1:
         yield (

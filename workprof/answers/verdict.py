@@ -342,6 +342,8 @@ def notes(verdict: Verdict) -> tuple[str, ...]:
         result.append(f"{memory.n_untimed:,} of these have no time: they come last, in the order of the table.")
     if memory.known_from == "start_time_s" and memory.n_untimed < judged.n_runs:
         result.append("The trace has no submit times: a run counts as submitted when it started.")
+    if verdict.settings.cost_per_kill_gb_h is not None and verdict.settings.acceptable_kills:
+        result.append("A cost per kill is given, so the acceptable kills are not looked at.")
     if today.above:
         result.append(f"{today.above:,} later runs used more than they requested and were not killed.")
     if memory.left_out:
@@ -476,7 +478,12 @@ def document(verdict: Verdict) -> dict[str, Any]:
     memory = verdict.memory
     judged, today = memory.judged, memory.today
     kept = not any(row.action != KEEP for row in memory.rows)
-    setting = "keep the requests" if kept else f"at most {format_share(memory.acceptable_share)} kills"
+    price = verdict.settings.cost_per_kill_gb_h
+    setting = f"at most {format_share(memory.acceptable_share)} kills"
+    if price is not None:
+        setting = f"a kill costs {gb_h(price)}"
+    if kept:
+        setting = "keep the requests"
     requested = {"wasted_gb_h": today.unused, "charged_gb_h": today.booked, "failures": 0, "saved_share": 0.0}
     return {
         "recommended": {"setting": setting, "kept": kept, **_judged(judged)},

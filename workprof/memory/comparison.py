@@ -1,5 +1,6 @@
 """Two datasets, or two scopes of one, side by side: what they hold and waste, what was killed, and what changed."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from workprof.core.arrays import Floats
 from workprof.core.shown import Shown
-from workprof.memory.ledger import LedgerRow
+from workprof.memory.ledger import Amount, LedgerRow
 from workprof.memory.ledger_settings import MEMORY
 from workprof.memory.verdict import Judged
 
@@ -32,15 +33,15 @@ class Part:
     """A user, task, ... of either side."""
 
     name: str
-    state: str  # APPEARED, VANISHED, GREW, SHRANK or ALIKE, by the amount of memory x time
+    state: str  # APPEARED, VANISHED, GREW, SHRANK or ALIKE, by the amount of memory x time, else by runs
     runs: tuple[int, ...]  # of both sides: finished ones
-    requested: tuple[float, ...]  # GB·h, of both sides
+    requested: tuple[float, ...]  # GB·h, of both sides; NaN where no run of a side says it
     wasted: tuple[float, ...]  # GB·h, of both sides
 
     @property
     def more(self) -> float:
-        """What it requests more, GB·h."""
-        return self.requested[1] - self.requested[0]
+        """What it requests more, GB·h; 0 where a side does not say it."""
+        return float(np.nan_to_num(self.requested[1] - self.requested[0]))
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,11 +61,16 @@ def parts_of(ledgers: tuple[Sequence[LedgerRow], Sequence[LedgerRow]]) -> tuple[
         rows = [one.get(name) for one in found]
         memory = [row.of(MEMORY) if row else None for row in rows]
         runs = tuple(row.n_runs if row else 0 for row in rows)
-        requested, wasted = (
-            tuple(getattr(one, what) if one else 0.0 for one in memory) for what in ("requested", "wasted")
-        )
-        result.append(Part(name, _state(rows, requested), runs, requested, wasted))
+        requested = tuple(requested_of(one) if one else 0.0 for one in memory)
+        wasted = tuple((one.wasted if one.n_judged else math.nan) if one else 0.0 for one in memory)
+        held = tuple(map(float, runs)) if any(map(math.isnan, requested)) else requested
+        result.append(Part(name, _state(rows, held), runs, requested, wasted))
     return tuple(sorted(result, key=lambda one: (-abs(one.more), -abs(one.runs[1] - one.runs[0]), one.name)))
+
+
+def requested_of(amount: Amount) -> float:
+    """What runs requested of a resource; NaN where none says it."""
+    return amount.requested if amount.requested or amount.n_judged else math.nan
 
 
 def _state(rows: Sequence[LedgerRow | None], requested: Sequence[float]) -> str:

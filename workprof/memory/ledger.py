@@ -338,13 +338,13 @@ def ledger_run_list(
         chosen = np.ones(len(own), dtype=bool) if row < 0 else own.who == row
         if task >= 0:
             chosen &= own.task == task
+        chosen &= own.cause == CAUSES.index(settings.cause) if settings.cause else True
         if found is not None and settings.key:
             chosen &= found.group_of(part, own, first)[1] == key
         if found is not None and rules:
             mask, wasted = found.breaking(part, own, rules)
             chosen &= mask
         elif settings.cause:
-            chosen &= own.cause == CAUSES.index(settings.cause)
             wasted = own.over_time(resource, own.requested[resource])
         else:
             chosen &= own.finished

@@ -63,16 +63,19 @@ CURVE_POINTS = 200
 def figures_of(name: str, charges: list[Charges], before: list[Charges]) -> PolicyFigures:
     """The figures of one policy.
 
-    There is one of `charges` per seed; `before` are the presets on the first seed's order, empty where the table has no
-    requests.
+    There is one of `charges` per seed; `before` are the presets on the same orders, empty where the table has no
+    requests. Both ends of the interval are means over seeds, too.
     """
     first, n = charges[0], len(charges[0].failures)
     wasted = np.array([one.wasted_gb_h.sum() for one in charges])
     failures = np.array([float(one.failures.sum()) for one in charges])
     saving, interval = math.nan, Interval(math.nan, math.nan)
-    if before and before[0].charged_gb_h.sum() > 0:
-        saving = float(1 - first.charged_gb_h.sum() / before[0].charged_gb_h.sum())
-        interval = saving_interval(first.charged_gb_h, before[0].charged_gb_h)
+    held = sum(float(one.charged_gb_h.sum()) for one in before)
+    if held > 0:
+        saving = 1 - sum(float(one.charged_gb_h.sum()) for one in charges) / held
+        pairs = zip(charges, before, strict=True)
+        ends = [saving_interval(one.charged_gb_h, now.charged_gb_h) for one, now in pairs]
+        interval = Interval(float(np.mean([one.low for one in ends])), float(np.mean([one.high for one in ends])))
     return PolicyFigures(
         policy=name,
         wasted_gb_h=float(wasted.mean()),

@@ -192,7 +192,7 @@ REPLAY = Question(
     ReplayResult,
     "workprof.memory.compared:replay_and_compare",
     finds="replay of the policies",
-    version=6,
+    version=7,
     reads=_named(lambda settings: settings.used_input),
     optional=lambda _: (*SIZING, *LABELS, *VERDICT_READS),
     page=PAGE,

@@ -133,7 +133,7 @@ def _summed(
 ) -> ReplayResult:
     """The record of all charges, its seconds still to be filled in."""
     with_requests = bool(np.isfinite(runs.requested_bytes).any())
-    before = [charge(Preset(), ordered, settings.retry) for ordered in orders[:1]] if with_requests else []
+    before = [charge(Preset(), ordered, settings.retry) for ordered in orders] if with_requests else []
     policies = {name: figures_of(name, result, before) for name, result in charges.items()}
     tasks = tuple(one for name, result in charges.items() for one in task_figures_of(name, result, orders[0]))
     frontier = _frontier(orders, settings, charges, progress)
