@@ -259,6 +259,14 @@ def test_exports_of_grafana_give_the_same_runs(store, write, name):
     assert namespace is None or frame["namespace"].tolist() == [namespace] * 2
 
 
+def test_times_with_slashes_are_read_as_the_whole_export_tells_or_refused(store, write):
+    text = "Time,pod-a\n01/02/2026 10:00:00,1 GiB\n13/02/2026 10:00:00,2 GiB\n"
+    _, frame = loaded(store, write("g.csv", text))
+    assert frame[["start_time_s", "duration_s"]].to_numpy().tolist() == [[1769940000, 12 * 86_400]]
+    with pytest.raises(TraceError, match="may begin with the day or with the month"):
+        store.ingest([write("h.csv", text.replace("13/", "12/"))], IngestOptions(format="prometheus-pods"))
+
+
 def test_requests_in_the_same_table_are_joined_and_other_columns_are_told(store, write):
     text = (
         'Time,"container_memory_working_set_bytes{pod=""pod-1"", namespace=""x""}",'

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from workprof.core.errors import ColumnMissing
+from workprof.core.errors import ColumnMissing, TraceError
 from workprof.core.units import GIB, KIB, MIB
-from workprof.store.reports import IngestOptions
+from workprof.store.reports import FieldSource, IngestOptions
 
 pytestmark = pytest.mark.slow
 
@@ -117,6 +117,21 @@ def loaded(store, write, text, *fields):
     report = store.ingest([write("dump.txt", text)], IngestOptions())
     frame = store.frame(report.dataset, list(fields), finished_only=False)
     return {check.name: check for check in report.checks}, frame[list(fields)].to_numpy().tolist()
+
+
+def test_slashes_are_read_as_the_whole_dump_tells_or_asked(store, write):
+    """`SLURM_TIME_FORMAT='%d/%m/%Y %T'`."""
+    head, moment = "JobID|State|Submit|Start|End\n", "{}/01/2026 10:00:00"
+    days = [f"{at}|COMPLETED|{moment.format('06')}|{moment.format(day)}|Unknown\n" for at, day in enumerate(("07", 20))]
+    _, rows = loaded(store, write, head + "".join(days), "submit_time_s", "start_time_s")
+    assert rows == [[1767693600, 1767780000], [1767693600, 1768903200]]
+    with pytest.raises(TraceError, match=r'begin with the day or with the month.*"unit": "d/m/y"'):
+        store.ingest([write("asked.txt", head + days[0])], IngestOptions())
+    for unit, start in (("d/m/y", 1767780000), ("s", 1782900000)):
+        given = {name: FieldSource(column, unit) for name, column in (("start_time_s", "Start"), ("end_time_s", "End"))}
+        given["submit_time_s"] = FieldSource("Submit", unit)
+        report = store.ingest([write("asked.txt", head + days[0])], IngestOptions(mapping=given))
+        assert store.frame(report.dataset, ["start_time_s"], finished_only=False)["start_time_s"].tolist() == [start]
 
 
 TASKS = """\

@@ -216,6 +216,7 @@ class Format:
     # fields of a use whose 0 means "not known" in a run of a minute that used something else
     zero_is_unknown: tuple[str, ...] = ()
     duration_from_times: bool = False  # duration_s = end_time_s - start_time_s where the source says none
+    month_first: bool = False  # moments with slashes begin with the month; else the whole column tells
     size_base: int = KIB  # what K, M, G of a size written as a text are powers of
     # unit of further columns, for display; one that is declared a number may be a text too ('1.5 GB')
     units: tuple[tuple[str, str], ...] = ()

@@ -96,7 +96,7 @@ EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
 
 
 @functools.lru_cache(maxsize=100_000)
-def moment_of(text: str) -> float:
+def moment_of(text: str, *, day_first: bool = False) -> float:
     """A time in seconds since 1970; without a zone it is UTC. Raises ValueError when it is none."""
     stripped = text.strip()
     try:
@@ -110,7 +110,8 @@ def moment_of(text: str) -> float:
     try:
         at = datetime.fromisoformat(stripped)
     except ValueError:
-        at = next((one for one in (_parsed(stripped, pattern) for pattern in MOMENTS) if one), datetime.min)
+        patterns = (each.replace("%m/%d", "%d/%m") if day_first else each for each in MOMENTS)
+        at = next((one for one in (_parsed(stripped, pattern) for pattern in patterns) if one), datetime.min)
         if at == datetime.min:
             raise
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import functools
 import itertools
@@ -28,18 +29,21 @@ from workprof.formats.pod_names import (
 )
 from workprof.formats.pod_runs import PodRuns
 from workprof.formats.pod_series import POD, RESOURCES, UNKNOWN, Quantity, label, quantity_of, request_and_resource
+from workprof.formats.values import order_of_days
 
 LONGEST_CELL = 16 * 1024 * 1024
 EXCERPT_CHARACTERS = 200
+LOOKED_AT = 1_000
 
 
 @dataclass(frozen=True)
 class Head:
-    """How a CSV export begins: its delimiter, its header, and how many lines that takes."""
+    """How a CSV export begins: its delimiter, its header, how many lines that takes, and how its times are written."""
 
     delimiter: str
     header: tuple[str, ...]
     lines: int
+    day_first: bool = False
 
     @functools.cached_property
     def time(self) -> int:
@@ -94,14 +98,14 @@ def head_of(text: str) -> Head | None:
 
 def read_table(given: Given, runs: PodRuns) -> Iterator[Unreadable]:
     """Take the series of a table; yield what of it is none."""
-    lines = given.lines()
-    first = list(itertools.islice(lines, 2))
-    head = head_of("\n".join(text for _, text in first))
+    head = head_of("\n".join(text for _, text in itertools.islice(given.lines(), 2)))
     if head is None:
         raise TraceError(f"{given.name}: there is no column of times ({', '.join(TIME_NAMES[:4])}) in its header")
     csv.field_size_limit(LONGEST_CELL)
-    rest = itertools.chain(first[head.lines :], lines)
-    rows = csv.reader((text for _, text in rest), delimiter=head.delimiter)
+    given.stream.seek(0)
+    head = replace(head, day_first=_day_first(_rows(given, head), head, given.name))
+    given.stream.seek(0)
+    rows = _rows(given, head)
     signs = Signs()
     columns = yield from _long(rows, head, runs, signs) if head.pod >= 0 else _wide(rows, head, runs, signs)
     runs.thousands += signs.settle(columns)
@@ -118,6 +122,25 @@ def read_table(given: Given, runs: PodRuns) -> Iterator[Unreadable]:
         else:
             runs.take(one.named.metric, quantity, one.series())
     take_unnamed(unnamed, given.name, runs)
+
+
+def _rows(given: Given, head: Head) -> Any:
+    return csv.reader((text for _, text in itertools.islice(given.lines(), head.lines, None)), delimiter=head.delimiter)
+
+
+def _day_first(rows: Any, head: Head, origin: str) -> bool:
+    """Tell whether times with slashes begin with the day; raises TraceError where none of them tells."""
+    times = (cells[head.time] for cells in rows if len(cells) > head.time)
+    some, order = [], ""
+    with contextlib.suppress(csv.Error):  # that is told where the rows are read
+        some = list(itertools.islice(times, LOOKED_AT))
+        order = order_of_days(some) and order_of_days(itertools.chain(some, times))
+    if order == "either":
+        raise TraceError(
+            f"{origin}: times such as {some[0][:EXCERPT_CHARACTERS]} may begin with the day or with the month, and "
+            "none of them tells; export them as 2026-01-31 10:00:00 (in Grafana: turn Formatted data off)"
+        )
+    return order == "first"
 
 
 @dataclass(frozen=True)
@@ -195,7 +218,7 @@ def _timed(rows: Any, head: Head) -> Iterator[Row | Unreadable]:
                 yield Unreadable(line, "", text, "not as many fields as the header")
                 continue
             try:
-                yield Row(line, moment_of(cells[head.time]), cells)
+                yield Row(line, moment_of(cells[head.time], day_first=head.day_first), cells)
             except ValueError:
                 yield Unreadable(line, head.header[head.time], cells[head.time][:EXCERPT_CHARACTERS], "no time")
     except csv.Error as error:

@@ -285,6 +285,7 @@ FORMAT = Format(
     many_machines=True,
     finished=("completed",),
     zero_is_unknown=("peak_memory_bytes", "cpu_usage_percent"),
+    month_first=True,  # qacct prints 05/26/2024 10:00:00.123
     duration_from_times=True,
     units=(("cpu", "s"), ("maxrss", "B"), ("ru_maxrss", "B")),
     steps=Steps(key="job_name", step=r"^(.+) part ", largest=("peak_memory_bytes",)),

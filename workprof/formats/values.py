@@ -4,6 +4,7 @@ Each function returns an SQL expression over a text: a number in workprof's own 
 ten million cells take one pass, and a page that shows what five values would become asks the same expression.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 
 import duckdb
@@ -178,6 +179,27 @@ OPEN = r"[+-]?inf(?:inity)?|9999-.*"
 NOT_KNOWN = r"epoch|(?:1970-01-01|000[01]-0[01]-0[01])(?:[T ]00:00(?::00(?:\.0+)?)?)?\s?(?:Z|[+-]00(?::?00)?)?"
 """Texts of moments that never come, or are not known: Postgres writes 'infinity' and 'epoch', MySQL zeros, Go the
 year 1."""
+
+
+IN_NUMBERS = r"\s*(\d{1,2})(?:/(\d{1,2})/|-(\d{1,2})-\d\d)\d\d"
+"""A day of numbers alone, the year last: '5/26/24', '26-5-2024'."""
+MONTHS = 12
+
+
+def order_of_days(texts: Iterable[str]) -> str:
+    """How the days of moments in numbers stand: 'first', 'second', 'either', '' = the year is first, or spelled out.
+
+    A number above 12 is no month, and who writes AM and PM writes the month first. Where there is neither the order
+    cannot be told, where there are both it changes.
+    """
+    numbered = [match for text in texts if (match := re.match(IN_NUMBERS, text))]
+    first = any(int(match[1]) > MONTHS for match in numbered)
+    second = any(
+        int(match[2] or match[3]) > MONTHS or match.string.rstrip().upper().endswith("M") for match in numbered
+    )
+    if first == second:
+        return "either" if numbered else ""
+    return "first" if first else "second"
 
 
 ZONES = {

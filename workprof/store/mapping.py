@@ -393,27 +393,11 @@ def factor_of(field: str, unit: str) -> float:
     return factor(unit) if unit and unit != values.DAY_FIRST else 1.0
 
 
-IN_NUMBERS = re.compile(r"\s*(\d{1,2})(?:/(?=\d+/)|-(?=\d+-\d{4}))(\d{1,2})[/-]\d{2,4}\b")
-"""A day of numbers alone: '5/26/24', '26-5-2024'."""
-
-
 def _order(field: str, column: str, look: Look) -> str:
-    """How the days of a column of moments in numbers stand: 'first', 'second', 'either', '' = the year is first.
-
-    A number above 12 is no month, and who writes AM and PM writes the month first. Where there is neither the order
-    cannot be told, where there are both it changes.
-    """
-    if field not in TIME_FIELDS or not any(map(IN_NUMBERS.match, look.present(column, 1000))):
+    """How the days of a column of moments in numbers stand: see `values.order_of_days`."""
+    if field not in TIME_FIELDS or not values.order_of_days(look.present(column, 1000)):
         return ""
-    numbered = [match for text in look.present(column) if (match := IN_NUMBERS.match(text))]
-    first = any(int(match[1]) > MONTHS for match in numbered)
-    second = any(int(match[2]) > MONTHS or match.string.rstrip().upper().endswith("M") for match in numbered)
-    if first == second:
-        return "either"
-    return "first" if first else "second"
-
-
-MONTHS = 12
+    return values.order_of_days(look.present(column))
 
 
 def _fits(field: str, column: str, unit: str, look: Look) -> bool:
@@ -779,7 +763,7 @@ def _are_dates(moments: Floats) -> bool:
     """Tell whether all numbers are dates written without separators: 20260131, 202601311000, 20260131100000."""
     date = np.select([moments >= 1e13, moments >= 1e11], [moments // 1e6, moments // 1e4], moments)
     year, month, day = date // 10_000, date // 100 % 100, date % 100
-    of_today = (year >= 1990) & (year <= 2051) & (month >= 1) & (month <= MONTHS) & (day >= 1) & (day <= 31)
+    of_today = (year >= 1990) & (year <= 2051) & (month >= 1) & (month <= values.MONTHS) & (day >= 1) & (day <= 31)
     return bool(of_today.size) and bool(of_today.all())
 
 

@@ -12,7 +12,7 @@ from workprof.core.errors import ColumnMissing, NoRows, TraceError
 from workprof.core.progress import Progress
 from workprof.core.text import visible
 from workprof.core.units import DURATION_FACTORS, FIRST_EPOCH_S, LAST_EPOCH_S
-from workprof.formats import generic
+from workprof.formats import generic, values
 from workprof.formats.cells import PLAIN
 from workprof.formats.declare import NUMBER, TEXT, Format, Rule, SourceColumn
 from workprof.formats.fields import FIELDS, TIME_FIELDS
@@ -52,6 +52,7 @@ PARSE = Span(0.45, 0.8, "reading rows")
 FOLD = Span(0.8, 0.82, "folding steps")
 CHECK = Span(0.85, 0.97, "checking rows")
 SHOWN_TITLES, SHOWN_CHARACTERS = 5, 60
+LOOKED_AT = 1_000
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ def load(
         source = _parquet_source(spooled, declared, options)
     else:
         source = _text_source(spooled, declared, options, progress)
+    source = _ordered(cursor, source, declared, options, spooled.origin)
     declared = replace(declared, epochs=(*declared.epochs, *source.epochs))
     stem = Path(spooled.origin).name.split(".")[0] or spooled.origin
     constants = dict.fromkeys(declared.from_stem, stem)
@@ -227,6 +229,46 @@ def _text_source(
         and _counts_from_1970(shape.values(shape.header.index(rule.source)), rule.unit)
     )
     return Source(csv_relation(spooled, columns, dialect, guessed), rules, dialect, before, accounts, epochs)
+
+
+def _ordered(
+    cursor: duckdb.DuckDBPyConnection, source: Source, declared: Format, options: IngestOptions, origin: str
+) -> Source:
+    """The source, whose moments with slashes begin with the day where its columns tell so together.
+
+    Raises TraceError where they do not tell; what the mapping says is taken as said.
+    """
+    if declared.month_first or declared.name == generic.FORMAT.name:
+        return source
+    texts = {column.name for column in source.relation.columns if column.type == TEXT}
+    columns = {
+        rule.source: rule.field
+        for rule in source.rules
+        if rule.field in TIME_FIELDS and rule.field not in options.mapping and rule.source in texts
+    }
+    if not columns:
+        return source
+    relation, days = source.relation.sql, f"'^{values.IN_NUMBERS}'"
+    numbered = " OR ".join(f"regexp_matches({quoted(name)}, {days})" for name in columns)
+    some = f"(SELECT {', '.join(map(quoted, columns))} FROM {relation} LIMIT {LOOKED_AT})"
+    order = ""
+    if one(cursor, f"SELECT bool_or({numbered}) FROM {some}")[0]:
+        told = (
+            f"SELECT DISTINCT regexp_extract({quoted(name)}, {days}) || right(trim({quoted(name)}), 1) FROM {relation}"
+            for name in columns
+        )
+        order = values.order_of_days(text for (text,) in cursor.execute(" UNION ".join(told)).fetchall() if text)
+    if source.relation.text:
+        rejects.forget(cursor)
+    if order == "either":
+        name, field = next(iter(columns.items()))
+        raise TraceError(
+            f"{origin}: moments such as {name} may begin with the day or with the month, and none of them tells; write "
+            f'2026-01-31, or map each with --map, as {{"{field}": {{"from": "{name}", "unit": "{values.DAY_FIRST}"}}}} '
+            f'where the day is first (else "unit": "s")'
+        )
+    rules = (replace(rule, unit=values.DAY_FIRST) if rule.source in columns else rule for rule in source.rules)
+    return replace(source, rules=tuple(rules)) if order == "first" else source
 
 
 def _counts_from_1970(texts: Sequence[str], unit: str) -> bool:
