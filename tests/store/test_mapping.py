@@ -226,6 +226,21 @@ def test_days_without_a_time_of_day_are_no_durations(store, write):
         store.ingest([write("days.csv", text)], AUTO)
 
 
+def test_moments_in_utc_and_in_local_time_are_not_mixed(store, write):
+    columns = {"job": "a", "end (local)": "11", "startTimeUtc": "09", "end (UTC)": "10", "local_start": "10"}
+    moment = "2026-01-05 {}:00:00"
+
+    def text(names, form=moment):
+        return table(",".join(names), lambda _: [form.format(columns[each]) for each in names])
+
+    both = store.ingest([write("both.csv", text(columns))], AUTO)
+    assert (both.mapping["start_time_s"]["from"], both.mapping["end_time_s"]["from"]) == ("startTimeUtc", "end (UTC)")
+    mixed = ["job", "end (local)", "startTimeUtc"]
+    with pytest.raises(UnitUnknown, match="differ by the zone"):
+        store.ingest([write("mixed.csv", text(mixed))], AUTO)
+    assert store.ingest([write("zoned.csv", text(mixed, f"{moment}Z"))], AUTO).rows == 40
+
+
 def test_microseconds_from_the_traces_start_are_no_milliseconds_since_1970(store, write):
     def row(at):
         return f"j{at}", 600_000_000 + at * 65_000_000_000, 4_200_000_000 + at * 65_000_000_000

@@ -276,6 +276,7 @@ def guesses(look: Look) -> dict[str, Guess]:
         if column is not None:
             result[field] = _unit_of(field, column, named[column], look)
             free.remove(column)
+    result = _on_one_clock(result, free, named, look)
     if DURATION in missing_fields(result) and "duration_s" not in result:
         named_so = [column for words in _WANTED["duration_s"] for column in free if words and named[column][0] == words]
         if named_so and look.present(named_so[0]):
@@ -287,7 +288,58 @@ def guesses(look: Look) -> dict[str, Guess]:
     result = _with_task(result, [column for column in free if look.present(column, 1)], look)
     result = _clocks(_as_they_lasted(_meant(result, look), look), look)
     result = _of_several(result, [name for name in free if named[name][0] in _WANTED["duration_s"]], named, look)
+    result = _ask_for_zone(result, look)
     return {field: result[field] for field in FIELDS if field in result}
+
+
+IN_UTC, LOCAL = "utc", "local"
+CLOCK_IN_NAME = re.compile(rf"({IN_UTC})|gmt|({LOCAL})", re.IGNORECASE)
+WITH_ZONE = re.compile(r".*\d(?:Z|[+-]\d\d(?::?\d\d)?|\s?[A-Z]{2,5})")
+
+
+def _clocks_of(result: Mapping[str, Guess], look: Look) -> dict[str, str]:
+    """Field of moments -> whether its column's name says UTC or local; '' = neither, or the values tell the zone."""
+    return {field: _clock(result[field].source.column, look) for field in TIME_FIELDS if field in result}
+
+
+def _ask_for_zone(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
+    """The guesses, in which moments of both clocks are not sure."""
+    clocks = _clocks_of(result, look)
+    if not {IN_UTC, LOCAL} <= set(clocks.values()):
+        return result
+    why = "UTC and local times differ by the zone, which is not told"
+    return result | {field: Guess(result[field].source, False, why) for field, clock in clocks.items() if clock}
+
+
+def _clock(column: str, look: Look) -> str:
+    match = CLOCK_IN_NAME.search(column)
+    some = look.present(column, 1000)
+    if match is None or look.types[column] == NUMBER or all(map(WITH_ZONE.fullmatch, some)):
+        return ""
+    return LOCAL if match[2] else IN_UTC
+
+
+def _on_one_clock(
+    result: dict[str, Guess], free: Sequence[str], named: Mapping[str, tuple[frozenset[str], str]], look: Look
+) -> dict[str, Guess]:
+    """The guesses with UTC throughout, else with local times, where the table has such columns of starts and ends."""
+    clocks = _clocks_of(result, look)
+    if not {IN_UTC, LOCAL} <= set(clocks.values()):
+        return result
+    columns = [*free, *(result[field].source.column for field in clocks)]
+    for clock in (IN_UTC, LOCAL):
+        fitting = {
+            field: column
+            for field in clocks
+            for column in columns
+            if _clock(column, look) == clock
+            and named[column][0] in _WANTED[field]
+            and _fits(field, column, named[column][1], look)
+        }
+        if clocks.keys() - {"submit_time_s"} <= fitting.keys():
+            others = {field: guess for field, guess in result.items() if clocks.get(field, "") in ("", clock)}
+            return others | {field: _unit_of(field, column, named[column], look) for field, column in fitting.items()}
+    return result
 
 
 def _with_task(result: dict[str, Guess], free: Sequence[str], look: Look) -> dict[str, Guess]:
