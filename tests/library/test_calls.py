@@ -243,6 +243,20 @@ def test_lower_is_better_and_values_without_a_ratio_are_counted():
     assert heavy.shares == {"rate": 1.0}
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_run_without_a_time_is_no_node_s_newest(turned):
+    values, times = [100.0, 101, 102, 103, 104, 50], np.arange(6) * 3600.0
+    table = pd.DataFrame({"node": ["a"] * 6 + ["b"] * 6, "metric": "m", "direction": "higher"})
+    table = table.assign(value=[*values, *range(100, 106)], at=[*times[:-1], np.nan, *times])
+    order = slice(None, None, -1 if turned else 1)
+    part, none = wp.rank_nodes(table[order], started="at"), wp.rank_nodes(table[order])
+    assert {one.degraded for one in (*part.nodes, *none.nodes)} == {None}
+    assert any("1 of 12 values lack a time" in note for note in part.notes)
+    assert any("no value has a time" in note for note in none.notes)
+    dated = wp.rank_nodes(table.assign(at=[*times, *times])[order], started="at")
+    assert [one.degraded is not None for one in sorted(dated.nodes, key=lambda one: one.node)] == [True, False]
+
+
 RECORDS = {
     "profiles": lambda: wp.profile(jobs(), list(FIT.features), settings=FIT),
     "sizes": lambda: wp.size_memory(jobs()),

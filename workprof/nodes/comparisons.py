@@ -244,6 +244,7 @@ def degraded_nodes(runs: OrientedRuns, nodes: tuple[str, ...]) -> list[Degraded 
     The newest run of each benchmark is compared with all earlier ones of the node by median and MAD of the mean of its
     oriented logarithms. A spread below the typical one of that benchmark is taken as the typical one. If the run before
     it was already as bad, the repetition agrees and the node should be excluded; else the benchmark is to be run again.
+    Runs without a time take no part.
     """
     benchmarks = tuple(dict.fromkeys(runs.benchmarks))
     histories = {(node, name): _history(runs, node, name) for node in nodes for name in benchmarks}
@@ -289,8 +290,8 @@ def typical_spread(histories: list[Floats]) -> float:
 
 
 def _history(runs: OrientedRuns, node: str, benchmark: str) -> Floats:
-    """The mean oriented logarithm of each run of a benchmark on a node that has every metric, oldest first."""
-    here = np.flatnonzero((runs.node == node) & (runs.benchmark == benchmark))
+    """The mean oriented logarithm of each dated run of a benchmark on a node that has every metric, oldest first."""
+    here = np.flatnonzero((runs.node == node) & (runs.benchmark == benchmark) & np.isfinite(runs.started_s))
     own = np.flatnonzero(np.array(runs.benchmarks) == benchmark)
     here = here[np.argsort(runs.started_s[here], kind="stable")]
     means: Floats = runs.logs[np.ix_(here, own)].mean(axis=1)

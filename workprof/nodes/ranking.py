@@ -12,6 +12,7 @@ from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.progress import Progress
 from workprof.core.shown import Shown
 from workprof.nodes.comparisons import (
+    LEAST_EARLIER,
     AspectScore,
     Change,
     Degraded,
@@ -230,6 +231,10 @@ def rank_measured(measured: pd.DataFrame, settings: MeasuredSettings) -> Ranking
     levels = levels_of(runs, nodes, settings.n_draws, settings.seed)
     result = _compared(runs, runs, levels, scores_of_aspects(levels, settings.shares), settings)
     notes = [] if any(one.rank for one in result.nodes) else _why_none(result.nodes)
+    undated = int(np.isnan(runs.started_s).sum())
+    if undated and len(runs.node) > LEAST_EARLIER:
+        which = "no value has" if undated == len(runs.node) else f"{undated:,} of {len(runs.node):,} values lack"
+        notes.append(f"{which} a time: without it none shows whether its node has slowed down")
     left_out = {"without a value above 0": int((~usable).sum())} if not usable.all() else {}
     return replace(result, left_out=left_out, notes=(*notes, *_what_is_not_compared(levels, settings)))
 
