@@ -110,6 +110,9 @@ def test_a_waterfall_adds_up_and_names_what_training_did_not_know():
 
 def test_the_needs_stand_within_their_axes_and_a_zero_has_a_place():
     chart = estimate_rows(NEEDS, 0, 0.9)
+    few = {target: replace(one, covers=np.array([5 / 6])) for target, one in NEEDS.items()}
+    assert "Too few past jobs for 90 %: the interval covers about 83 % (" in estimate_rows(few, 0, 0.9).note
+    assert "Too few" not in chart.note
     for place in range(1, 4):
         axis = chart.figure.layout[f"xaxis{place if place > 1 else ''}"]
         low, high = 10 ** axis.range[0], 10 ** axis.range[1]

@@ -343,6 +343,19 @@ def test_calibration_covers_in_every_stratum(nominal):
     assert [inside[level[~half] == at].mean() for at in (0, 1)] == pytest.approx([nominal] * 2, abs=0.03)
 
 
+@pytest.mark.parametrize(("jobs", "promised"), [(5, 5 / 6), (8, 8 / 9), (98, 98 / 99), (99, 0.99), (200, 0.99)])
+def test_few_jobs_promise_what_they_cover(jobs, promised):
+    found = []
+    for seed in range(100):
+        units = np.repeat(np.arange(jobs), 3)
+        true, zero = np.random.default_rng(seed).normal(0, 1, jobs + 100), np.zeros(len(units))
+        strata = Strata(np.zeros(len(units), dtype=np.int64), 1, NO_CELLS)
+        calibration = calibrate(zero, zero, true[units], strata, units, 0.99)
+        found.append((np.abs(true[jobs:]) <= calibration.margins[0]).mean())
+        assert calibration.covers(np.zeros(2, dtype=np.int64)).tolist() == pytest.approx([promised] * 2)
+    assert np.mean(found) == pytest.approx(promised, abs=0.04)
+
+
 def test_a_new_job_is_covered_on_average_however_few_and_unequal_the_past_ones():
     """Rows of a job share their error: with 40 jobs of very unequal sizes the published rank covers too little."""
     found, plain = [], []

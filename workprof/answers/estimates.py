@@ -84,6 +84,14 @@ def best_guess_words(predictors: Mapping[str, str]) -> str:
     return f"best guess by {listed(named)}" if named else ""
 
 
+def coverage_words(covers: Mapping[str, float], nominal: float) -> str:
+    """By target the coverage that can be promised of one job; empty where it is what is asked."""
+    named = [f"{format_share(one, 0)} ({target_words(target)})" for target, one in covers.items() if one < nominal]
+    return (
+        f"too few past jobs for {format_share(nominal, 0)}: the interval covers about {listed(named)}" if named else ""
+    )
+
+
 def is_baseline(name: str) -> bool:
     """Whether a predictor only serves for comparison."""
     return name in PREDICTORS and PREDICTORS[name].baseline

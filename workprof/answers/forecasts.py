@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from workprof.answers.estimates import best_guess_words
+from workprof.answers.estimates import best_guess_words, coverage_words
 from workprof.answers.verdict import amount_words, why_found
 from workprof.core.units import GB, format_share, odds_words
 from workprof.core.words import counted, formatted, label, listed, plotly_text, title
@@ -190,7 +190,8 @@ def _in_gb(target: str) -> str:
 
 def _need(target: str, need: Need) -> dict[str, float | str]:
     scale = GB if target.endswith("_bytes") else 1.0
-    return {name: value if isinstance(value, str) else value / scale for name, value in vars(need).items()}
+    ends = {name: value / scale for name, value in vars(need).items() if name not in ("predictor", "covers")}
+    return {**ends, "predictor": need.predictor, "covers": need.covers}
 
 
 def need_words(line: Any) -> str:
@@ -224,7 +225,9 @@ def needs_sentence(lines: Sequence[Any]) -> str:
     return f"Predicted: {', '.join(parts)}."
 
 
-def needs_note(lines: Sequence[Any], predictors: Mapping[str, str], nominal: float, *, ran: bool) -> str:
+def needs_note(
+    lines: Sequence[Any], predictors: Mapping[str, str], covers: Mapping[str, float], nominal: float, *, ran: bool
+) -> str:
     """What the marks of the needs are, and which best guesses lie outside the quartiles, and why that can be."""
     best = best_guess_words(predictors)
     mark = f"Diamond: {best}." if best else "Diamond: prediction."
@@ -234,9 +237,10 @@ def needs_note(lines: Sequence[Any], predictors: Mapping[str, str], nominal: flo
     }
     found = [f"{listed(names)} {place}" for place, names in places.items() if names]
     outside = f" Outside its quartiles: {'; '.join(found)}." if found else ""
+    short = coverage_words(covers, nominal)
     return (
         f"{mark} Thick: quartiles, with the median; thin: {format_share(nominal, 0)} interval"
-        f"{'; cross: actual' if ran else ''}.{outside}"
+        f"{'; cross: actual' if ran else ''}.{f' {short[:1].upper()}{short[1:]}.' if short else ''}{outside}"
     )
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from workprof.answers.durations import QUANTILES, ObservedView, durations_answer, group_names
-from workprof.answers.estimates import best_guess_words, estimate_answer, so_far_words
+from workprof.answers.estimates import best_guess_words, coverage_words, estimate_answer, so_far_words
 from workprof.answers.feedback import observed_answer
 from workprof.answers.forecasts import forecast_document
 from workprof.cli.console import (
@@ -62,7 +62,7 @@ def _predict(
         shares,
         lambda: [forecast_document(one, called) for one in result],
         as_json,
-        lambda: _forecasts_text(result, called),
+        lambda: _forecasts_text(result, called, settings.nominal),
     )
 
 
@@ -82,7 +82,7 @@ def _file_notes(read: FileForecasts) -> None:
         )
 
 
-def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str]) -> str:
+def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str], nominal: float) -> str:
     rows: list[dict[str, object]] = []
     for one in result[:SHOWN_ROWS]:
         needs = {
@@ -95,7 +95,9 @@ def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str]) -> s
     more = f"\n({len(result) - SHOWN_ROWS:,} more; --json gives all)" if len(result) > SHOWN_ROWS else ""
     words = result[0].explanation.sentences if len(result) == 1 and result[0].explanation else ()
     guess = best_guess_words({target: need.predictor for target, need in result[0].needs.items()}) if result else ""
-    return "\n".join([table(rows) + more, *([guess] if guess else []), *words])
+    least = {target: min(one.needs[target].covers for one in result) for target in (result[0].needs if result else ())}
+    short = coverage_words(least, nominal)
+    return "\n".join([table(rows) + more, *filter(None, (guess, short)), *words])
 
 
 def _evaluate_estimates(train: str, home: Path | None, as_json: bool, **given: Any) -> None:

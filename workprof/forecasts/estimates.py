@@ -244,6 +244,7 @@ class Estimates:
     level: Ints  # (n_rows,) depth of the history that was found, 0 = same group and task, the last = none
     count: Ints  # (n_rows,) past jobs in that cell that were used
     predictor: str  # of `choice.TRIED`, or two of them joined by `choice.BESIDE`: what gave the point
+    covers: Floats | None = None  # (n_rows,) share that the interval can promise: fewer past jobs, less than nominal
 
 
 @dataclass(frozen=True)
@@ -349,6 +350,7 @@ def combined_estimates(model: EstimateModel, predicted: CandidateQuantiles) -> E
         predicted.level,
         predicted.count,
         model.combination.chosen,
+        model.calibration.covers(predicted.level),
     )
 
 

@@ -46,6 +46,13 @@ class Calibration:
     scores: Floats  # (n_rows,) log units by which each calibration row lies outside the quantiles, the earliest first
     keys: Keys  # (n_levels, n_rows) of the history cells of these rows, the narrowest first
     worth: Floats  # (n_rows,) one over the rows of each one's unit
+    units: Floats | None = None  # (n_levels + 1,) independent rows that each margin rests on
+
+    def covers(self, level: Ints) -> Floats:
+        """(n_rows,) the coverage that can be promised: of n independent rows at most n / (n + 1)."""
+        if self.units is None:
+            return np.full(len(level), self.nominal)
+        return np.minimum(self.nominal, self.units / (self.units + 1))[level]
 
 
 def calibrate(low: Floats, high: Floats, true: Floats, strata: Strata, units: Ints, nominal: float) -> Calibration:
@@ -68,9 +75,9 @@ def calibrate(low: Floats, high: Floats, true: Floats, strata: Strata, units: In
         others = np.ones(len(level), dtype=np.bool_)
     chosen = [level == at if own[at] else others for at in strata_range]
     margins = np.array([_margin(scores[rows], units[rows], nominal) for rows in chosen], dtype=np.float64)
-    return Calibration(
-        nominal, margins, np.bincount(level, minlength=len(own)) * own, scores, strata.keys, _worth(units)
-    )
+    n_units = np.array([effective_size(np.ones(int(rows.sum())), units[rows]) for rows in chosen], dtype=np.float64)
+    rows_of = np.bincount(level, minlength=len(own)) * own
+    return Calibration(nominal, margins, rows_of, scores, strata.keys, _worth(units), n_units)
 
 
 def interval(low: Floats, high: Floats, level: Ints, calibration: Calibration) -> tuple[Floats, Floats]:

@@ -31,6 +31,7 @@ class Need:
     low: float  # ends of the interval that covers as promised
     high: float
     predictor: str  # what gave the point, chosen on validation runs at training
+    covers: float  # share that the interval can promise, 0-1: of few past jobs less than what is asked
 
 
 @dataclass(frozen=True)
@@ -79,5 +80,10 @@ def every_job(forecasts: Forecasts) -> list[JobForecast]:
 
 
 def _needs(result: Estimates) -> list[Need]:
+    covers = np.full(len(result.point), np.nan) if result.covers is None else result.covers
     columns = np.column_stack([result.point, result.quantiles[:, SHOWN], result.low, result.high]).tolist()
-    return [Need(point, p10, p50, p90, low, high, result.predictor) for point, p10, p50, p90, low, high in columns]
+    rows = zip(columns, covers.tolist(), strict=True)
+    return [
+        Need(point, p10, p50, p90, low, high, result.predictor, share)
+        for (point, p10, p50, p90, low, high), share in rows
+    ]
