@@ -362,7 +362,8 @@ def test_the_command_adds_lists_refreshes_and_removes(tmp_path, on_path):
     since = f"{int(time.time() - BEGIN) + 100}s"
     assert run("source", "add", "cl", "--from", "slurm", "--every", "1h", "--since", since).status == 0
     done = run("refresh", "cl", "--json")
-    assert done.json["refreshes"][0] | {"new": 60, "runs": 60} == done.json["refreshes"][0]
+    assert done.json["refreshes"][0] | {"new": 60, "runs": 60, "rows": 60} == done.json["refreshes"][0]
+    assert done.json | {"dataset": "cl", "rows": 60, "new": 60, "changed": 0, "rejected": 0} == done.json
     assert "cl has 60 runs" in done.json["sentence"]
     listed = run("source", "list", "--json").json["sources"]
     assert (listed[0]["source"], listed[0]["runs"], listed[0]["every_s"]) == ("cl", 60, 3600)

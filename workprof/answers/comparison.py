@@ -14,7 +14,7 @@ from workprof.core.table import MEASURES, Column
 from workprof.core.units import compact, format_share, gb_h
 from workprof.core.words import counted, listed
 from workprof.memory.comparison import APPEARED, GREW, SHRANK, VANISHED, Comparison, Side, requested_of
-from workprof.memory.ledger_settings import MEMORY, RESOURCES, TASK
+from workprof.memory.ledger_settings import MEMORY, PROFILE, RESOURCES, TASK
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,12 @@ def scopes_answer(saved: Mapping[str, str]) -> Answer:
 def comparison_answer(found: Comparison) -> Answer:
     """Both sides: a line per number, and a line per row of their ledgers."""
     tables = sides_table(found, tuple(titled(side.name) for side in found.sides)), rows_table(found)
-    document = {"before": found.sides[0].name, "after": found.sides[1].name, "by": found.by}
+    totals = {
+        one.measure.lower().replace(" ", "_"): {"before": one.before, "after": one.after} for one in tables[0].rows
+    }
+    document = {"before": found.sides[0].name, "after": found.sides[1].name, "by": found.by, "totals": totals}
+    if found.by == PROFILE:
+        document["profiles"] = tables[1].documents()
     return Answer(_sentence(found), tables=tables, notes=_notes(found), document=document)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from workprof.core.answer import Answer, Table
 from workprof.core.refreshes import Refresh, SourceStatus
@@ -49,9 +50,9 @@ SOURCES = (
 REFRESHES = (
     Column("started", heading="Started", said=lambda one: minute(one.started)),
     Column("seconds", heading="Time", unit="s"),
-    Column("runs", "rows", "Runs", unit="count"),
+    Column("runs", "rows", "Runs", unit="count", also=("rows",)),
     Column("new", heading="New", unit="count"),
-    Column("changed_runs", "changed", "Changed", unit="count"),
+    Column("changed_runs", "changed", "Changed", unit="count", also=("changed",)),
     Column("expired", heading="Expired", unit="count"),
     Column("rejected", heading="Rejected", unit="count"),
     Column("dataset", heading="Hash", aside=True),
@@ -81,11 +82,17 @@ def source_answer(source: SourceStatus, history: Sequence[Refresh]) -> Answer:
 
 
 def refreshed_answer(refreshes: Sequence[Refresh]) -> Answer:
-    """What refreshes did, one a source."""
+    """What refreshes did, one a source; the document of one alone says at its top what its line says."""
+    alone: dict[str, Any] = {}
+    if len(refreshes) == 1:
+        (one,) = refreshes
+        alone = {name: getattr(one, name) for name in ("rows", "new", "changed", "rejected", "seconds")}
+        alone = {"dataset": one.source, "hash": one.dataset} | alone
     columns = (Column("source", heading="Source", pinned=True), *REFRESHES)
     return Answer(
         " ".join(map(refresh_sentence, refreshes)) or "There is no source to refresh.",
         tables=(Table("refreshes", "Refreshes", columns, refreshes),),
+        document=alone,
     )
 
 
