@@ -124,7 +124,10 @@ def test_many_new_jobs(jobs, file):
     for lines in (table, shown):
         assert lines["row"].tolist() == list(range(1, len(ROWS) + 1))
         assert lines["profile"].tolist() == [one["profile"] for one in told]
-        assert lines["probability"].tolist() == [one["probability"] for one in told]
+        stated = [None if math.isnan(one) else one for one in lines["probability"]]
+        assert stated == [one["probability"] for one in told]
+        assert all((one["probability"] is None) == one["abstained"] for one in told)
+        assert all(one["most_likely"] in one["top"] for one in told)
         assert lines["abstained"].tolist() == [one["abstained"] for one in told]
         assert [reason or None for reason in lines["reason"].fillna("")] == [one["reason"] for one in told]
         for place in range(3):

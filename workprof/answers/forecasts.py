@@ -166,7 +166,8 @@ def forecast_document(result: JobForecast, called: Sequence[str]) -> dict[str, A
     return {
         "profile": result.profile,
         "name": None if result.abstained else name_at(called, result.profile),
-        "probability": result.probability,
+        "probability": None if result.abstained else result.probability,
+        "most_likely": {"profile": result.best, "probability": result.probability},
         "top": [{"profile": profile, "probability": probability} for profile, probability in result.top],
         "abstained": result.abstained,
         "reason": result.reason or None,

@@ -39,7 +39,8 @@ class JobForecast:
     """What is said of one job."""
 
     profile: int  # the answer; -1 where it abstains
-    probability: float  # of the most likely profile
+    best: int  # the most likely profile
+    probability: float  # of that
     top: tuple[tuple[int, float], ...]  # up to three (profile, probability), likeliest first
     abstained: bool  # whether no profile is given
     reason: str  # why not; empty where one is
@@ -59,6 +60,7 @@ def every_job(forecasts: Forecasts) -> list[JobForecast]:
     needs = {target: _needs(result) for target, result in forecasts.estimates.items()}
     rows = zip(
         profiles.profile.tolist(),
+        profiles.best.tolist(),
         profiles.probability.tolist(),
         profiles.top.tolist(),
         profiles.top_probability.tolist(),
@@ -68,6 +70,7 @@ def every_job(forecasts: Forecasts) -> list[JobForecast]:
     return [
         JobForecast(
             profile,
+            best,
             probability,
             tuple(zip(top, top_probability, strict=True)),
             abstained,
@@ -75,7 +78,7 @@ def every_job(forecasts: Forecasts) -> list[JobForecast]:
             {target: own[row] for target, own in needs.items()},
             None,
         )
-        for row, (profile, probability, top, top_probability, abstained) in enumerate(rows)
+        for row, (profile, best, probability, top, top_probability, abstained) in enumerate(rows)
     ]
 
 

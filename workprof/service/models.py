@@ -134,7 +134,8 @@ class Prediction(BaseModel):
 
     profile: int
     name: str | None
-    probability: float
+    probability: float | None
+    most_likely: ProfileProbability
     top: list[ProfileProbability]
     abstained: bool
     reason: str | None

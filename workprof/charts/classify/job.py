@@ -341,7 +341,7 @@ def predictions_table(jobs: pd.DataFrame, forecasts: Forecasts, naming: Naming, 
         "row": np.arange(first_row, first_row + len(profiles)),
         "profile": profiles.profile,
         "name": [naming.name(int(profile)) for profile in profiles.profile],
-        "probability": profiles.probability,
+        "probability": np.where(profiles.abstained, np.nan, profiles.probability),
         "abstained": profiles.abstained,
         "reason": [profiles.reason_text(row) for row in rows],
     }
