@@ -52,6 +52,16 @@ def test_a_decision_is_followed_and_told(state):
     }
 
 
+def test_a_dataset_is_called_as_it_is_now(state):
+    before = sizes(state)
+    state.workbench.assessment(f"{before.dataset}?task_name={before.verdict.memory.rows[0].key['task_name']}")
+    state.workbench.rename(before.dataset, "renamed")
+    time.sleep(2 * CATALOGUE_S)
+    assert sizes(state).learned.dataset == "renamed"
+    names = {run.dataset.partition("?")[0] for run in state.workbench.stored_runs()}
+    assert names == {"renamed"}
+
+
 def _key(sized):
     row = sized.verdict.memory.rows[0]
     return ",".join(f"{name}={value}" for name, value in row.key.items())

@@ -265,7 +265,7 @@ class State:
                 raise
             made, _, of = self._current[place]
         else:
-            made, of = dress(made, chosen), chosen
+            made, of = self._called(dress(made, chosen), self.workbench.dataset(chosen).name), chosen
         former = self._current.get(place, (None, 0.0, of))[2]
         if len(self._current) > MOST_NAMES:
             self._current = {}
@@ -273,6 +273,11 @@ class State:
         if former != of and all(one != former for _, _, one in self._current.values()):
             self._held.drop((what, former))
         return made
+
+    @staticmethod
+    def _called(made: Any, name: str) -> Any:
+        """The same under the name that its dataset has now."""
+        return made if made.learned.dataset == name else replace(made, learned=replace(made.learned, dataset=name))
 
     def _reader(self, chosen: str, further: Sequence[str] = ()) -> FieldReader:
         report = self.workbench.ingest_report(chosen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from workprof.core.question import address_of, python_of, shell_of
 from workprof.core.records import Packed, canonical_json, digest, unpack
 from workprof.core.roles import PIN, REMOVE_RESULT, UNPIN
 from workprof.core.runs import NumberChange, OpenJob, RunAgain, RunComparison, SettingChange, StoredRun
+from workprof.core.scope import SIGN, split
 from workprof.jobs import JobView
 from workprof.profiles.settings import ProfileSettings
 from workprof.workbench.declared import STORED, question_of
@@ -271,7 +272,7 @@ def _stored_run(entry: CachedEntry, names: dict[str, str]) -> StoredRun:
         step=step,
         finds=question.finds if question else step,
         clustering=rest.removesuffix("]"),
-        dataset=names.get(_hash(about.key), about.dataset),
+        dataset=_called(about.key, names, about.dataset),
         dataset_hash=_hash(about.key),
         settings=about.settings,
         changed=changed,
@@ -285,8 +286,14 @@ def _stored_run(entry: CachedEntry, names: dict[str, str]) -> StoredRun:
     )
 
 
+def _called(key: str, names: Mapping[str, str], otherwise: str) -> str:
+    """What a result's dataset is called now, with its scope; `names`: hash of a whole dataset -> name."""
+    whole, scope = split(_hash(key))
+    return f"{names[whole]}{SIGN if scope else ''}{scope}" if whole in names else otherwise
+
+
 def _open_job(view: JobView, names: dict[str, str]) -> OpenJob:
-    dataset = names.get(_hash(view.key), "removed")
+    dataset = _called(view.key, names, "removed")
     step = view.step.partition("[")[0]
     finds = STORED[step].finds if step in STORED else step
     return OpenJob(step, finds, dataset, view.state, view.message, view.started, view.elapsed_s)
