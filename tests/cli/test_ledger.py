@@ -50,3 +50,18 @@ def test_rows_by_profile_rest_on_a_clustering_that_can_be_chosen(sample, workpro
     assert sum(row["runs"] for row in fewer["rows"]) == sum(row["runs"] for row in usual["rows"])
     runs = workprof("memory", "ledger-runs", "small", "--by", "profile", *fit, "--row", "profile 0", "--json").json
     assert runs["n_runs"] == next(row["runs"] for row in fewer["rows"] if row["name"] == "profile 0")
+
+
+def test_json_and_text_call_profiles_alike(sample, workprof):
+    named = workprof("profiles", "fit", "small", "--json").json["profiles"]
+    names = {f"profile {one['profile']}": one["name"] for one in named} | {"no profile": "Unclustered"}
+    for command in ("ledger", "over-time"):
+        told = workprof("memory", command, "small", "--by", "profile", "--json").json
+        text = workprof("memory", command, "small", "--by", "profile").out
+        assert told["sentence"].split(" ", 3)[:3] == text.split(" ", 3)[:3]
+        assert any(name in told["sentence"] for name in names.values()), told["sentence"]
+        assert not any(f"{word} " in told["sentence"] for word in names)
+    runs = workprof("memory", "ledger-runs", "small", "--by", "profile", "--row", "profile 0")
+    assert names["profile 0"][:20] in runs.out
+    listed = workprof("memory", "ledger-runs", "small", "--by", "profile", "--row", "profile 0", "--json").json
+    assert {one["profile"] for one in listed["runs"]} == {"profile 0"}

@@ -1,7 +1,7 @@
 """The ledger: what is wasted of every resource and by whom, the findings, the runs behind a number."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from workprof.core.units import format_share, grouped, number
 from workprof.core.words import counted, listed, shortened
 from workprof.memory.findings import HOURS_OF, Finding
 from workprof.memory.found_runs import PRICED
-from workprof.memory.ledger import Amount, Ledger, LedgerRow, LedgerRunList
+from workprof.memory.ledger import Amount, Ledger, LedgerRow, LedgerRunList, called as renamed
 from workprof.memory.ledger_rules import CAUSES_OF, RULES
 from workprof.memory.ledger_settings import (
     CORES,
@@ -25,6 +25,7 @@ from workprof.memory.ledger_settings import (
     LIMIT,
     MEMORY as LEDGER_MEMORY,
     NAMES,
+    PROFILE,
     RESOURCES,
     TASK,
     WEEK,
@@ -33,6 +34,7 @@ from workprof.memory.ledger_settings import (
 from workprof.memory.resources import CPU, GPU, MEMORY, TIME
 from workprof.memory.verdict_rows import KEEP, VerdictRow
 from workprof.memory.verdict_sizes import SizedRows
+from workprof.profiles.names import name_of
 
 
 def tasks_in(ledger: Ledger) -> dict[str, str]:
@@ -383,6 +385,20 @@ LOST = (
     Column("runs_without_time", "n_no_time", "Without a time", unit="runs"),
 )
 """A line per cause."""
+
+
+def called(ledger: Ledger, profiles: Sequence[str]) -> Ledger:
+    """A ledger for people: rows and findings of profiles have their names."""
+    if ledger.settings.by != PROFILE:
+        return ledger
+    return renamed(ledger, {row.name: name_of(row.name, profiles) for row in ledger.rows})
+
+
+def runs_called(result: LedgerRunList, profiles: Sequence[str]) -> LedgerRunList:
+    """The runs behind a number for people: those of profiles have their names."""
+    if result.settings.ledger.by != PROFILE:
+        return result
+    return replace(result, names=tuple(name_of(name, profiles) for name in result.names))
 
 
 def ledger_answer(ledger: Ledger) -> Answer:

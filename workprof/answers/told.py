@@ -82,6 +82,15 @@ NAMED: Mapping[str, Callable[[Any, Sequence[str]], Answer]] = {
 }
 """Those that take the names of profiles, by label, the last one 'Unclustered'; their fields stay in their documents."""
 
+PROFILE = "profile"
+PEOPLE: Mapping[str, Callable[[Any, Sequence[str]], Any]] = {
+    "memory.over_time": _late("over_time", "called"),
+    "memory.demand": _late("demand", "called"),
+    "memory.ledger": _late("ledger", "called"),
+    "memory.ledger_runs": _late("ledger", "runs_called"),
+}
+"""Results for people, where rows are of profiles: documents keep their numbers, and say their names in sentences."""
+
 DOCUMENTS: Mapping[str, Callable[[Any], Any]] = {
     "phases.runs": _late("phases", "runs_document"),  # a list
 }
@@ -96,7 +105,7 @@ def document_of(
 ) -> Any:
     """The document of a result, as commands and the service give it; its fields where no answer tells it.
 
-    `answer` is what tells it, where that is made already; `names` finds those of profiles, for `NAMED`.
+    `answer` is what tells it, where that is made already; `names` finds those of profiles, for `NAMED` and `PEOPLE`.
     """
     if question.name in DOCUMENTS:
         return DOCUMENTS[question.name](result)
@@ -105,7 +114,14 @@ def document_of(
     tells = TOLD.get(question.name)
     if answer is None and tells is not None:
         answer = tells(result)
-    return fields_of(result) if answer is None else to_json(answer)
+    if answer is None:
+        return fields_of(result)
+    document = to_json(answer)
+    by_profile = question.name in PEOPLE and getattr(result.settings, "ledger", result.settings).by == PROFILE
+    if names is not None and tells is not None and by_profile:
+        said = tells(PEOPLE[question.name](result, names()))
+        document |= {"sentence": said.sentence} | ({"notes": list(said.notes)} if said.notes else {})
+    return document
 
 
 def _beside(fields: Any, told: Any) -> Any:

@@ -1,13 +1,14 @@
 """`workprof memory ledger`: what is requested, used and wasted of every resource, and what to request instead."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import workprof
-from workprof.answers.ledger import ledger_answer
+from workprof.answers.ledger import called, ledger_answer
 from workprof.answers.ledger_exports import EXPORTS
 from workprof.cli.console import (
     OUT,
@@ -26,10 +27,8 @@ from workprof.cli.questions import fit_of, options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.shares import in_words
 from workprof.memory.exports import Origin
-from workprof.memory.ledger import called
 from workprof.memory.ledger_settings import PROFILE
 from workprof.memory.questions import LEDGER
-from workprof.profiles.names import name_of
 from workprof.store.outputs import checked_output, write_whole
 
 
@@ -48,8 +47,9 @@ def _ledger(dataset: str, to: str | None, output: Path | None, home: Path | None
         result = workbench.ledger(entry.hash, settings_of(LEDGER, given), progress_line(), fit=fit_of(given.get("fit")))
         shares = workbench.machine_shares(entry.hash)
         names = workbench.profile_names(entry.hash, fit_of(given.get("fit"))) if result.settings.by == PROFILE else ()
-        shown = called(result, {row.name: name_of(row.name, names) for row in result.rows})
-    told = ledger_answer(result if as_json else shown)
+        told = ledger_answer(called(result, names))
+    if as_json:  # rows keep their keys
+        told = replace(ledger_answer(result), sentence=told.sentence, notes=told.notes)
     if to is None or output is None:
         emit_answer(told, as_json, shares)
         return

@@ -12,6 +12,7 @@ import workprof
 from workprof.answers import verdict_exports
 from workprof.answers.decisions import left_out_words
 from workprof.answers.demand import called as demand_called
+from workprof.answers.ledger import runs_called
 from workprof.answers.over_time import called
 from workprof.cli import decisions, ledger
 from workprof.cli.console import (
@@ -33,6 +34,7 @@ from workprof.core.question import Question
 from workprof.core.shares import in_words
 from workprof.memory import questions
 from workprof.memory.exports import EXPORTS, Origin, exported, never_line
+from workprof.memory.ledger_settings import PROFILE
 from workprof.memory.size_lists import SizeList
 from workprof.store.outputs import checked_output, write_whole
 
@@ -234,4 +236,12 @@ decisions.register_on(app)
 ledger.register_on(app)
 add(app, answered(questions.CHARGEBACK))
 add(app, answered(questions.OVER_TIME, profiles_of=_looked_at, named=called))
+add(
+    app,
+    answered(
+        questions.LEDGER_RUNS,
+        profiles_of=lambda dataset, settings: dataset if settings.ledger.by == PROFILE else "",
+        named=runs_called,
+    ),
+)
 add_others(app, (one for one in questions.QUESTIONS if one.words[0] == "memory"))

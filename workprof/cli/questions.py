@@ -129,7 +129,8 @@ def _say(face: Face, result: Any, shares: Sequence[Share], called: Sequence[str]
         told = answer if answer is not None and people is result else face.answer(people)
         return with_names(answer_text(told, console.width()), called)
 
-    console.emit_of(shares, lambda: document_of(face.question, result, answer), as_json, text)
+    names = (lambda: called) if called else None
+    console.emit_of(shares, lambda: document_of(face.question, result, answer, names), as_json, text)
 
 
 def _hidden(flag: str) -> inspect.Parameter:
