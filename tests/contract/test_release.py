@@ -52,6 +52,7 @@ CHANGED: dict[str, str] = {
     "version: memory.rollup": "runs without a time are in no average, cores are of all runs",
     "version: memory.why": "sizes follow the cap, the floor and the retries",
     "version: memory.replay": "what several seeds save is that of their means",
+    "version: memory.profile_bins": "runs killed for memory are counted beside them",
     "version: memory.train": "dates and parts of names may be inputs",
     "version: memory.tables": "dates and parts of names may be inputs",
     "version: nodes.rank": "nodes are called different overall only where an aspect differs",

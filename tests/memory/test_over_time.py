@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.answers.over_time import moment
+from workprof.answers.over_time import moment, over_time_sentence, row_names
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.scope import bounds
 from workprof.memory import over_time
@@ -202,6 +202,7 @@ def test_a_planted_burst_is_named_and_can_be_excluded():
     assert one.n_runs >= 100
     without = over_time_of({"jobs": jobs}, OverTimeSettings(by="task", bins="day", leave_out_bursts=True))
     assert without.bursts == found.bursts
+    assert "Without peaks, of all tasks, " in over_time_sentence(without, row_names(without))
     assert without.unused.sum() == pytest.approx(found.unused.sum() - one.unused_gb_h)
     assert without.total_unused == found.total_unused
     assert not without.n_runs[found.rows.index("b"), 10]

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workprof.answers.bins import profile_answer
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.records import canonical_json, pack, to_json, unpack
 from workprof.memory.bin_search import BinSettings
@@ -81,6 +82,15 @@ def test_what_the_runs_waste_is_counted_one_by_one():
     assert [one.n_runs for one in found.tasks] == sorted(tasks.values(), reverse=True)
     assert (found.n_rows, found.bins.effect.n_runs, found.n_not_clustered, found.too_few) == (60, 56, 5, False)
     assert found.bins.left_out["no request"] == 4
+
+
+def test_killed_runs_of_its_tasks_are_counted_beside_it():
+    whole = jobs()
+    gone = pd.DataFrame({"task_name": ["align", "align", "sort", "other", None]})
+    found = profile_bins_of({"jobs": whole, "killed": gone}, ProfileBinSettings(0))
+    assert found.n_killed == 3
+    assert any(note.startswith("3 runs of these tasks killed for memory") for note in profile_answer(found).notes)
+    assert not profile_bins_of({"jobs": whole}, ProfileBinSettings(0)).n_killed
 
 
 def test_few_runs_are_said_and_too_few_refused():

@@ -168,7 +168,17 @@ def profile_answer(result: ProfileBins, about: str = "") -> Answer:
     of_task = answer(bins, name)
     share = result.wasted_gb_h / result.requested_gb_h if result.requested_gb_h > 0 else float("nan")
     wasted = Figure(WASTED, result, f"{format_share(share)} of {gb_h(result.requested_gb_h)}")
-    names = ("n_rows", "n_not_clustered", "tasks", "requested_gb_h", "used_gb_h", "wasted_gb_h", "too_few", "seconds")
+    names = (
+        "n_rows",
+        "n_not_clustered",
+        "tasks",
+        "requested_gb_h",
+        "used_gb_h",
+        "wasted_gb_h",
+        "too_few",
+        "n_killed",
+        "seconds",
+    )
     own = {"profile": result.settings.profile} | {one: getattr(result, one) for one in names}
     return replace(
         of_task,
@@ -243,6 +253,8 @@ def _profile_notes(result: ProfileBins) -> tuple[str, ...]:
     if runs < result.n_rows:
         left_out = f"{result.n_rows - runs:,} of the profile's {counted(result.n_rows, 'row')}"
         notes.append(f"{left_out} have no request, use or run time, and are excluded.")
+    if result.n_killed:
+        notes.append(f"{counted(result.n_killed, 'run')} of these tasks killed for memory: in no profile, so not here.")
     if result.n_not_clustered:
         notes.append(f"{result.n_not_clustered:,} rows of the dataset are in no clustering, so in no profile.")
     return (*notes, BEFOREHAND)

@@ -93,7 +93,8 @@ def over_time_sentence(result: OverTime, names: Mapping[str, str]) -> str:
         return "No run leaves requested memory unused."
     first = largest_named(result)
     name, share = names[result.rows[first]], format_share(float(idle[first] / idle.sum()), 0)
-    text = f"Of all {result.settings.by}s, {name} wastes most: {share}."
+    without = bool(result.bursts) and result.settings.leave_out_bursts
+    text = f"{'Without peaks, of' if without else 'Of'} all {result.settings.by}s, {name} wastes most: {share}."
     if len(result.rows) == 1:
         text = f"All of it is wasted by {name}."
     if first != 0 and result.rows[0] in (UNCLUSTERED, CALLED_UNCLUSTERED):

@@ -573,11 +573,10 @@ def what_if_sentence(verdict: Verdict) -> str:
         return ""
     parts = []
     if asked.times != 1 or asked.cap_bytes is not None:
+        held = math.isfinite(found.saved_share)
         saves = "saves" if found.saved_share >= 0 else "adds"
-        parts.append(
-            f"{what_if_words(asked)}: {saves} {format_share(abs(found.saved_share))}, kills {found.kills:,} of "
-            f"{counted(found.n_runs, 'run')}."
-        )
+        effect = f"{saves} {format_share(abs(found.saved_share))}" if held else "no run that still fits held memory"
+        parts.append(f"{what_if_words(asked)}: {effect}, kills {found.kills:,} of {counted(found.n_runs, 'run')}.")
         if found.never_run:
             parts.append(f"{counted(found.never_run, 'run')} could never run.")
     if found.nodes is not None:

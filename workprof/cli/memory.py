@@ -10,10 +10,10 @@ import typer
 
 import workprof
 from workprof.answers import verdict_exports
-from workprof.answers.decisions import left_out_words
 from workprof.answers.demand import called as demand_called
 from workprof.answers.ledger import runs_called
 from workprof.answers.over_time import called
+from workprof.answers.verdict import notes as verdict_notes
 from workprof.cli import decisions, ledger
 from workprof.cli.console import (
     OUT,
@@ -159,7 +159,7 @@ def _export(
             settings = _of_question(questions.VERDICT, given, "the rows of the plan")
             found = workbench.verdict(entry.hash, settings, progress_line())
             content, rows = verdict_exports.exported(to, found, origin), verdict_exports.n_rows(found)
-            notes, left_out = (left_out_words(found),), verdict_exports.n_left_out(found)
+            notes, left_out = verdict_notes(found), verdict_exports.n_left_out(found)
     for note in filter(None, (origin.note, *notes)):
         warn(f"note: {note}")
     if output == STDOUT:

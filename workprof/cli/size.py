@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import workprof
-from workprof.answers.decisions import left_out_words, missing_words
+from workprof.answers.verdict import notes as verdict_notes
 from workprof.answers.verdict_exports import EXPORTS, exported, n_rows
 from workprof.cli import console
 from workprof.cli.datasets import given_mapping
@@ -55,7 +55,7 @@ def _size(
         if check.level != "info":
             console.warn(f"note: {check.name}: {check.message}")
     content = exported(to, found, Origin(entry.name, entry.hash, workprof.__version__, note))
-    for words in filter(None, (found.reason, left_out_words(found), missing_words(found))):
+    for words in (found.reason, *verdict_notes(found)):
         console.warn(f"note: {words}")
     if output == STDOUT:
         console.emit_file(content)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,7 +32,16 @@ from workprof.memory.bin_search import (
     stride_edges,
     usual_stride_bytes,
 )
-from workprof.memory.usage import Runs, UsageCurve, requesting, runs_of, usage_curve, with_flat_request, with_killed
+from workprof.memory.usage import (
+    NO_TASK,
+    Runs,
+    UsageCurve,
+    requesting,
+    runs_of,
+    usage_curve,
+    with_flat_request,
+    with_killed,
+)
 from workprof.memory.what_if import held_at_once
 
 if TYPE_CHECKING:
@@ -466,13 +475,14 @@ class ProfileBins(Shown):
     used_gb_h: float  # GB·h that they use
     wasted_gb_h: float  # GB·h requested and not used; runs that use more than they request waste nothing
     too_few: bool  # whether there are fewer than `FEWEST_RUNS` of them
+    n_killed: int  # runs of these tasks that were killed for memory: they are in no profile, so in no bin
     seconds: float  # of the computation
 
 
 def profile_bins_of(
     frames: Mapping[str, pd.DataFrame], settings: ProfileBinSettings, progress: Progress = silent
 ) -> ProfileBins:
-    """The bins of a profile: those of `bins_of` on its rows alone, by `PROFILE_COLUMN`.
+    """The bins of a profile: those of `bins_of` on its rows alone, by `PROFILE_COLUMN`; 'killed' are those for memory.
 
     Raises:
         SettingsError: for a profile that is not there, or edges that are no sizes.
@@ -483,18 +493,26 @@ def profile_bins_of(
     jobs = _members(frames["jobs"], settings.profile)
     runs = _sized_runs(jobs, settings)
     requested, used = runs.requested_bytes / GB, runs.used_bytes / GB
+    tasks = _tasks(runs)
     return ProfileBins(
         settings=settings,
         bins=bins_of({"jobs": jobs}, settings.bins, progress),
         n_rows=len(jobs),
         n_not_clustered=int(frames["jobs"][PROFILE_COLUMN].isna().sum()),
-        tasks=_tasks(runs),
+        tasks=tasks,
         requested_gb_h=float((requested * runs.hours).sum()),
         used_gb_h=float((used * runs.hours).sum()),
         wasted_gb_h=wasted_gb_h(runs),
         too_few=len(runs) < FEWEST_RUNS,
+        n_killed=_of_tasks(frames.get("killed"), {one.task for one in tasks}),
         seconds=time.perf_counter() - started,
     )
+
+
+def _of_tasks(jobs: pd.DataFrame | None, names: Collection[str]) -> int:
+    if jobs is None or jobs.empty:
+        return 0
+    return int(jobs["task_name"].fillna(NO_TASK).isin(names).sum()) if "task_name" in jobs.columns else len(jobs)
 
 
 def profile_curve_of(

@@ -115,7 +115,7 @@ PROFILE_BINS = Question(
     ProfileBins,
     "workprof.memory.bins:profile_bins_of",
     finds="bins of a profile",
-    version=3,
+    version=4,
     page=PAGE,
     tab="Bins",
     command=BINS.words,

@@ -39,7 +39,7 @@ from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.scenarios import Comparison, Scenario, compare
 from workprof.memory.schedule import ScheduleSettings
 from workprof.memory.size_lists import SizeList, bin_sizes, policy_sizes
-from workprof.memory.usage import USAGE_COLUMNS
+from workprof.memory.usage import USAGE_COLUMNS, finished_of, killed_for_memory
 from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.profiles.fit import labelled
 from workprof.profiles.names import name_of
@@ -56,8 +56,10 @@ def _with_profiles(
     """A function that finds the profiles where they are not cached, and reads what sizing needs with them."""
 
     def read() -> Mapping[str, pd.DataFrame]:
-        jobs = bench.frames_of(entry, questions.BINS.columns(settings.bins))()["jobs"]
-        return {"jobs": labelled(jobs, bench.profiles(entry.hash, fit, progress or silent), PROFILE_COLUMN)}
+        every = bench.frames_of(entry, questions.BINS.columns(settings.bins), every=True)()["jobs"]
+        found = bench.profiles(entry.hash, fit, progress or silent)
+        killed = killed_for_memory(every, settings.bins.target)
+        return {"jobs": labelled(finished_of(every), found, PROFILE_COLUMN), "killed": killed}
 
     return read
 
