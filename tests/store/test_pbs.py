@@ -69,6 +69,23 @@ def test_a_small_log(store, write):
     assert first[more].tolist() == [3600, 200, "lab one", "n1+n2", "ann", "align", "long"]
 
 
+@pytest.mark.parametrize(("ahead", "known"), [("10", True), ("00", True), ("10", False)])
+def test_moments_of_records_are_in_the_servers_zone(store, write, ahead, known):
+    """Started at 09:00 UTC, run again after 30 minutes, started again 5 minutes later, deleted after 20."""
+    text = "01/05/2026 {at}:{};S;1.s;user=ann start={}\n01/05/2026 {at}:30:00;R;1.s;\n".replace("{at}", ahead)
+    text = text.format("00:01" if known else "17:01", 1767603600)
+    again = f"01/05/2026 {ahead}:{'35:00' if known else '45:00'};S;1.s;user=ann start={1767603600 + 2100}\n"
+    report = store.ingest(
+        [write("log", text + again + f"01/05/2026 {ahead}:55:00;D;1.s;requestor=ann\n")], IngestOptions()
+    )
+    frame = store.frame(report.dataset, ["end_time_s"], finished_only=False)
+    if known:
+        assert frame["end_time_s"].tolist() == [1767603600 + 1800, 1767603600 + 3300]
+    else:
+        assert (report.rows, "local moments" in {check.name for check in report.checks}) == (2, True)
+        assert "end_time_s" not in store.columns(report.dataset) or frame["end_time_s"].isna().all()
+
+
 @pytest.mark.some(1)
 @pytest.mark.parametrize("torque", [False, True])
 def test_a_year(store, write, torque):

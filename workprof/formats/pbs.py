@@ -7,14 +7,16 @@ that the job held.
 Source: the accounting chapters of the PBS Professional and Torque administrator's guides.
 """
 
+import contextlib
 import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
-from workprof.core.units import KIB
+from workprof.core.units import HOUR_S, KIB
 from workprof.formats.declare import (
     NUMBER,
     TEXT,
@@ -49,7 +51,10 @@ FIRST_LINES = 20
 MOSTLY = 0.8
 MOST_TEXT = 200
 
-_RECORD = re.compile(r"^(\d\d/\d\d/\d{4} \d\d:\d\d:\d\d);([A-Za-z]);([^;]*);(.*)$", re.DOTALL)
+_RECORD = re.compile(r"^(\d\d)/(\d\d)/(\d{4}) (\d\d:\d\d:\d\d);([A-Za-z]);([^;]*);(.*)$", re.DOTALL)
+_LOCAL = re.compile(r"^\d{4}-\d\d-\d\dT")
+HALF_HOUR_S, FURTHEST_S, LATE_S = 1800, 14 * HOUR_S, 300
+"""Zones are half hours from UTC (but Nepal), 14 hours at most; a record is written minutes after its moment."""
 _KEY = re.compile(r"(?:^|\s)([A-Za-z_][\w.\-]*)=")
 _SIZE = re.compile(r"^(\d+(?:\.\d+)?)([kmgtp]?)([bw]?)$", re.IGNORECASE)
 _JOBS = re.compile(r'"Jobs"\s*:\s*\{')
@@ -103,14 +108,19 @@ class _Log:
         self._arrays = 0
         self._last: defaultdict[str, set[str]] = defaultdict(set)  # last attributes of the records of a kind
         self._unended = 0
+        self._zone_s: float | None = None  # the server's time less UTC, as its latest record of a start or an end tells
+        self._left_local = 0
 
     def record(self, line: int, text: str) -> Read | Unreadable | None:
         """The run that a record ends, None where it ends none; the text has its line end."""
         record = _RECORD.match(text)
         if record is None:
             return Unreadable(line, "", text, "no record of an accounting log")
-        moment, kind, job, rest = record.groups()
+        month, day, year, time, kind, job, rest = record.groups()
         values = attributes(rest)
+        local = f"{year}-{month}-{day}T{time}"
+        self._learn_zone(local, values.get({"S": "start", "E": "end"}.get(kind, ""), ""))
+        moment = self._utc(local)
         last, known = next(reversed(values), ""), self._last["E" if kind == "R" else kind]
         if not text.endswith("\n"):
             if known and last not in known:
@@ -133,7 +143,12 @@ class _Log:
         for job, (line, values) in self._open.items():
             if "start" in values and values["record"] in ("deleted", "aborted"):
                 values["end"] = values["moment"]
-            yield Read(line, _cells(job, values, values["record"]))
+            yield Read(line, _cells(job, self._in_utc(values), values["record"]))
+        if self._left_local:
+            text = (
+                f"{self._left_local:,} ends and submissions are in the server's zone, which no record tells: left out"
+            )
+            yield Remark("local moments", self._left_local, text, "warning")
         if self._others:
             kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(self._others.items()))
             message = f"records that are no runs were passed over: {kinds}"
@@ -155,7 +170,37 @@ class _Log:
             if "start" not in ended:
                 return None
         self._left.update(dict.fromkeys(values.keys() - OWN))
-        return Read(line, _cells(job, ended, "rerun" if again else _ended(ended)))
+        return Read(line, _cells(job, self._in_utc(ended), "rerun" if again else _ended(ended)))
+
+    def _learn_zone(self, local: str, epoch: str) -> None:
+        """Take the server's zone from a record's moment, and the same moment in s since 1970."""
+        with contextlib.suppress(ValueError):
+            ahead_s = _seconds(local) - float(epoch)
+            zone_s = round(ahead_s / HALF_HOUR_S) * HALF_HOUR_S
+            if abs(zone_s) <= FURTHEST_S and abs(ahead_s - zone_s) <= LATE_S:
+                self._zone_s = zone_s
+
+    def _utc(self, local: str) -> str:
+        """A record's moment in s since 1970, as it is while the zone is not known."""
+        try:
+            return local if self._zone_s is None else f"{_seconds(local) - self._zone_s:.0f}"
+        except ValueError:
+            return local
+
+    def _in_utc(self, values: Mapping[str, str]) -> Mapping[str, str]:
+        """What is known of a run, without moments of the server's time beside one in s since 1970."""
+        result = dict(values)
+        for name in ("qtime", "end"):
+            if _LOCAL.match(result.get(name, "")):
+                result[name] = self._utc(result[name])
+                if self._zone_s is None and result.get("start", "").isdigit():
+                    del result[name]
+                    self._left_local += 1
+        return result
+
+
+def _seconds(local: str) -> float:
+    return datetime.fromisoformat(f"{local}+00:00").timestamp()
 
 
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
