@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.core.errors import NoRows, SettingsError, TraceError
+from workprof.core.errors import NoRows, SettingsError, TraceError, UnitUnknown
 from workprof.store.reports import FieldSource, IngestOptions
 
 pytestmark = pytest.mark.slow
@@ -100,6 +100,15 @@ def test_repeated_rows_are_dropped_when_asked(store, write):
     report = store.ingest([write("runs.jsonl", lines(RUN, RUN))], IngestOptions(duplicates="drop"))
     assert (report.rows_read, report.rows) == (2, 1)
     assert [check.count for check in report.checks if check.name == "duplicates"] == [1]
+
+
+@pytest.mark.parametrize(("name", "unit", "told"), [("time_ms", "ms", 5e2), ("time [ms]", "", 5e2), ("x", "us", 5e5)])
+def test_times_of_a_wide_file_are_read_in_their_unit(store, write, name, unit, told):
+    path = write("wide.csv", f"{name},load\n" + "".join(f"{at * told:.0f},{at}\n" for at in range(4)))
+    report = store.ingest([path], IngestOptions(format="wide", mapping={"t": FieldSource(name, unit)}))
+    assert store.frame(report.dataset, ["t"])["t"].tolist() == [0, 0.5, 1, 1.5]
+    with pytest.raises(UnitUnknown, match="unit 'GB' of t does not fit"):
+        store.ingest([path], IngestOptions(format="wide", mapping={"t": FieldSource(name, "GB")}))
 
 
 def test_a_wide_file_needs_its_mapping(store, write):

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from workprof.core.errors import NoRows
+from workprof.core.errors import NoRows, UnitUnknown
+from workprof.core.units import DURATION_FACTORS
 from workprof.formats.declare import NUMBER, TEXT, Unreadable
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, SCOUT, Measured
 from workprof.store import rejects
@@ -84,8 +85,12 @@ def _read(several: Sequence[Spooled], files: NamedFiles, options: IngestOptions)
     from workprof.formats.telemetry.own import OUTCOMES  # noqa: PLC0415  one reader per file
 
     mapping = {field: source.column for field, source in options.mapping.items()}
+    for field, source in options.mapping.items():
+        if source.unit and (field != "t" or source.unit not in DURATION_FACTORS):
+            raise UnitUnknown(f"unit {source.unit!r} of {field} does not fit; t has {', '.join(DURATION_FACTORS)}")
+    unit = options.mapping["t"].unit if "t" in options.mapping else ""
     outcomes = files.paths[0].with_name(files.stem + OUTCOMES)
-    return read(spooled.path, files.format, mapping, spooled.origin, outcomes)
+    return read(spooled.path, files.format, mapping, spooled.origin, outcomes, unit)
 
 
 def _store_rejects(cursor: duckdb.DuckDBPyConnection, stage: Stage, refused: tuple[Unreadable, ...]) -> int:

@@ -14,13 +14,18 @@ __all__ = ["read", "sniffed"]
 
 
 def read(
-    path: Path, format_name: str, mapping: Mapping[str, str], origin: str, outcomes: Path | None = None
+    path: Path,
+    format_name: str,
+    mapping: Mapping[str, str],
+    origin: str,
+    outcomes: Path | None = None,
+    unit: str = "",
 ) -> Measured:
     """The rows of a plain UTF-8 file.
 
     The format is one of `workprof.formats.measured.TELEMETRY_FORMATS`; `mapping` is of 'wide': 't', 'run', 'workload'
-    -> column. The origin also names a run that has no name of its own. `outcomes` is of a recording of our own: the
-    file beside it that tells how its runs ended (`<stem>.runs.jsonl`).
+    -> column, `unit` that of 't' ('' = as its name tells). The origin also names a run that has no name of its own.
+    `outcomes` is of a recording of our own: the file beside it that tells how its runs ended (`<stem>.runs.jsonl`).
 
     Raises:
         TraceError: when the file is none of the format; says what it is instead and what to do.
@@ -31,4 +36,4 @@ def read(
 
     if format_name not in TELEMETRY_FORMATS:
         raise SettingsError(f"format {format_name!r} is not known; use one of {', '.join(TELEMETRY_FORMATS)}")
-    return measured(samples_of(path, format_name, mapping, origin, outcomes), origin)
+    return measured(samples_of(path, format_name, mapping, origin, outcomes, unit), origin)

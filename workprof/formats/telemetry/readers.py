@@ -23,10 +23,12 @@ READERS: dict[str, Callable[[Path, str], Samples]] = {
 """Readers of files that say everything themselves."""
 
 
-def samples_of(path: Path, format_name: str, mapping: Mapping[str, str], origin: str, outcomes: Path | None) -> Samples:
-    """The samples of a file of a known format."""
+def samples_of(
+    path: Path, format_name: str, mapping: Mapping[str, str], origin: str, outcomes: Path | None, unit: str
+) -> Samples:
+    """The samples of a file of a known format; mapping and unit are of a wide one."""
     if format_name == TELEMETRY:
         return read_own(path, origin, outcomes)
     if format_name == WIDE:
-        return read_wide(path, mapping, origin)
+        return read_wide(path, mapping, origin, unit)
     return READERS[format_name](path, origin)

@@ -1,5 +1,6 @@
 """Any CSV file of counters: the user names the columns of time, run and workload; numbers are counters."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from workprof.core.errors import ColumnMissing, SettingsError
+from workprof.core.units import DURATION_FACTORS
 from workprof.formats.declare import Unreadable
+from workprof.formats.generic import UNIT_SUFFIXES
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.text_table import NO_VALUE, Numbers, TextTable, header_of, numbers, read_table
 from workprof.formats.telemetry.times import is_epoch, seconds_of, since_start
@@ -35,11 +38,11 @@ class Named:
         return tuple(name for name in (self.t, self.run, self.workload, self.status) if name)
 
 
-def read_wide(path: Path, mapping: Mapping[str, str], origin: str) -> Samples:
+def read_wide(path: Path, mapping: Mapping[str, str], origin: str, unit: str = "") -> Samples:
     """The samples of a CSV file; times since 1970 and clock times become seconds since the start of each run.
 
-    `mapping`: 't', 'run', 'workload', 'status' -> column; a missing 't' is looked for under its usual names. The origin
-    names the run where the file names none.
+    `mapping`: 't', 'run', 'workload', 'status' -> column; a missing 't' is looked for under its usual names. The unit
+    is of times in numbers; '' = as the column's name tells, else s. The origin names the run where the file names none.
 
     Raises:
         ColumnMissing: when a column of the mapping, or one of time, is absent.
@@ -54,7 +57,8 @@ def read_wide(path: Path, mapping: Mapping[str, str], origin: str) -> Samples:
     cells = table.cells[usable]
     runs = cells[named.run].str.strip() if named.run else pd.Series(stem_of(origin), index=cells.index)
     workloads = cells[named.workload].str.strip() if named.workload else None
-    t = _times(cells[named.t], runs, workloads, origin)
+    told = UNIT_SUFFIXES.get(re.split(r"[^a-zµ]+", named.t.lower().rstrip(")] "))[-1], "s")
+    t = _times(cells[named.t], runs, workloads, origin, DURATION_FACTORS.get(unit or told, 1.0))
     frame = labelled(read.frame[usable], t, runs, workloads)
     if named.status:
         frame["status"] = cells[named.status].str.strip()
@@ -103,10 +107,16 @@ def _starts_with_number(cells: pd.Series) -> bool:
     return True
 
 
-def _times(texts: pd.Series, runs: pd.Series, workloads: pd.Series | None, origin: str) -> NDArray[np.float64]:
-    """Seconds since the start of each run; numbers that do not count from 1970 are taken as they are."""
-    at = pd.Series(seconds_of(list(texts), origin), index=texts.index)
-    elapsed = texts.str.strip().str.fullmatch(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?").all() and not is_epoch(np.asarray(at))
+def _times(
+    texts: pd.Series, runs: pd.Series, workloads: pd.Series | None, origin: str, factor: float
+) -> NDArray[np.float64]:
+    """Seconds since the start of each run; numbers that do not count from 1970 are taken times the factor."""
+    plain = texts.str.strip().str.fullmatch(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?").all()
+    if plain and factor != 1.0:
+        at = pd.to_numeric(texts.str.strip()) * factor
+    else:
+        at = pd.Series(seconds_of(list(texts), origin), index=texts.index)
+    elapsed = plain and not is_epoch(np.asarray(at))
     if elapsed:
         return np.asarray(at, dtype=np.float64)
     keys = [runs] if workloads is None else [workloads, runs]
