@@ -129,6 +129,17 @@ def test_durations_of_any_type(store, write, kind, written):
     assert store.frame("jobs", ["duration_s"])["duration_s"].tolist() == [5400, 5400]
 
 
+@pytest.mark.parametrize("kind", [pa.decimal128(18, 9), pa.decimal128(38, 30)])
+def test_decimals_become_numbers(store, write, kind):
+    sizes = pa.array([decimal.Decimal(2), decimal.Decimal("0.5")], kind)
+    columns = {"job": ["a", "b"], "runtime_s": [9.0, 9.0], "peak_mem_gb": sizes, "further": sizes}
+    path = write("d.parquet", "")
+    pq.write_table(pa.table(columns), path)
+    report = store.ingest([path], IngestOptions())
+    frame = store.frame(report.dataset, ["peak_memory_bytes", "further"])
+    assert (frame["further"].dtype, frame["peak_memory_bytes"].tolist()) == ("float64", [2e9, 5e8])
+
+
 def test_columns_that_are_no_field_keep_a_value(store, write):
     table = pa.table(
         {

@@ -152,7 +152,7 @@ def number_sql(name: str, kind: str, unit: str) -> str:
     if kind == INTERVAL:
         return f"epoch({column})"
     scale = 1.0 if unit == PLAIN else factor(unit)
-    value = column if kind == NUMBER else f"CAST({column} AS DOUBLE)"
+    value = f"CAST({column} AS DOUBLE)"  # a DECIMAL times a factor would overflow
     scaled = value if scale == 1.0 else f"{value} * {scale!r}"
     return scaled if kind in ("BIGINT", "BOOLEAN") else f"CASE WHEN isfinite({value}) THEN {scaled} END"
 
