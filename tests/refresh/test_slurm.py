@@ -148,3 +148,14 @@ def test_the_cluster_of_a_refresh_before_it_was_a_field_is_the_same_column(bench
     done = told(source, f"{HEADING}\n8|sort|bob|alpha|RUNNING|{ran}\n8|sort|bob|beta|RUNNING|{ran}\n", BEGIN + 60)
     assert done.rows == 3
     assert bench.preview("cluster", 10)["cluster"].tolist() == ["alpha", "alpha", "beta"]
+
+
+def test_jobs_of_an_array_that_waited_are_there_once(bench, source, told):
+    head = "JobID|State|Submit|Start|End\n"
+    waits = "7_[{}-3%1]|PENDING|2026-01-05T09:00:00|Unknown|Unknown\n"
+    done = [f"7_{at}|COMPLETED|2026-01-05T09:00:00|2026-01-05T1{at}:00:00|2026-01-05T1{at}:30:00\n" for at in (1, 2, 3)]
+    other = "8_[1-2]|PENDING|2026-01-05T09:00:00|Unknown|Unknown\n"
+    for text in (waits.format(1) + other, waits.format(2) + done[0], "".join(done[1:])):
+        told(source, head + text, 1767614400)
+    names = bench.preview(source.name, 10)["job_name"]
+    assert sorted(names) == ["7_1", "7_2", "7_3", "8_[1-2]"]

@@ -352,6 +352,21 @@ def test_pods_and_tasks_keep_their_names_when_namesakes_come_and_go(told, bench)
     assert {("c", "c/redis-0", "redis"), ("d", "d/redis-0", "d/redis")} < set(map(tuple, rows.to_numpy()))
 
 
+def test_a_pod_that_is_made_again_keeps_its_earlier_life(told, bench):
+    source, old, new = Source(name="pods", kind="kubernetes"), pod("web-0", "Running"), pod("web-0", "Running")
+    new["metadata"]["uid"], new["status"]["startTime"] = "uid-2", "2026-01-05T00:00:00Z"
+    waits = pod("late-0", "Pending")
+    waits["status"] = {"phase": "Pending"}
+    for listed in ([old, waits], [new, pod("late-0", "Running")], [new]):
+        told(source, json.dumps({"items": listed}), BEGIN)
+    rows = bench.preview("pods", 10)
+    assert sorted(zip(rows["job_name"], rows["uid"], rows["status"], strict=True)) == [
+        ("late-0", "uid-lab-late-0", "Running"),
+        ("web-0", "uid-2", "Running"),
+        ("web-0", "uid-lab-web-0", "Running"),
+    ]
+
+
 def test_the_command_adds_lists_refreshes_and_removes(tmp_path, on_path):
     place, fault = sacct(tmp_path, jobs())
     on_path(place)

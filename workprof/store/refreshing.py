@@ -3,9 +3,10 @@
 The rows as they will be are made in a store of their own, beside the home, whose readers go on meanwhile. They take
 the place of those that are there in one transaction, when what people look at first is computed of them.
 
-A run is known by its cluster, namespace, name and container. A row of a refresh takes the place of one with the same
-identity and start, or of one that had not ended; the others stay. How far the source was read stands in the same
-transaction: a refresh that is killed has changed nothing, and the next one brings the same rows.
+A run is known by its cluster, namespace, name and container, and a pod by its uid. A row of a refresh takes the place
+of one with the same identity and start, or of one that had not ended; one that waited gives way to any row of its pod
+or array of jobs. The others stay. How far the source was read stands in the same transaction: a refresh that is killed
+has changed nothing, and the next one brings the same rows.
 """
 
 from __future__ import annotations
@@ -34,7 +35,14 @@ from workprof.store.documents import OF_DATASET
 from workprof.store.reports import Check, Column, IngestReport
 from workprof.store.sources import last_dataset, remember
 
-IDENTITY = ("cluster", "namespace", "job_name", "container")
+WHERE = ("cluster", "namespace")
+IDENTITY = (*WHERE, "job_name", "container")
+UID = "uid"
+"""Of a pod: one that is made again under its name is another one."""
+WAITING = "_["
+"""In the name of those jobs of a Slurm array that wait: 7_[4-9]."""
+ARRAY = r"regexp_replace({}.job_name, '_(\d+|\[.*\])$', '')"
+"""SQL of the array's own number: 7 of 7_3, and of 7_[4-9]."""
 START, END = "start_time_s", "end_time_s"
 KEPT = (FINISHED, FLAGS)
 """Columns of every table of rows beside those that the catalogue tells of."""
@@ -277,7 +285,8 @@ def _kind(column: Column) -> str:
 def _stays(before: Entry, came: str, columns: Sequence[Column]) -> str:
     """SQL: the old rows `o` that no new row takes the place of."""
     both = [column.name for column in columns if before.column(column.name) in before.columns]
-    return f"{BEFORE}.rows o WHERE NOT EXISTS (SELECT 1 FROM {came} n WHERE {_same(both)})"
+    without = (f"NOT EXISTS (SELECT 1 FROM {came} n WHERE {same})" for same in _same(both))
+    return f"{BEFORE}.rows o WHERE {' AND '.join(without)}"
 
 
 def _stage(
@@ -298,14 +307,19 @@ def _stage(
     cursor.execute(f"CREATE TEMP TABLE staged AS SELECT *, hash({listed}) AS mark FROM ({whole}) ORDER BY {order}")
 
 
-def _same(both: Sequence[str]) -> str:
-    """SQL: the new row n is the same run as the old row o, or that run which had not ended."""
+def _same(both: Sequence[str]) -> tuple[str, ...]:
+    """SQL: the new row n is the same run as the old row o, or that run which had not ended; or which waited."""
     keys = [each for each in IDENTITY if each in both] or both
-    same = " AND ".join(f"n.{quoted(each)} IS NOT DISTINCT FROM o.{quoted(each)}" for each in keys)
+    equal = {each: f"n.{quoted(each)} IS NOT DISTINCT FROM o.{quoted(each)}" for each in keys}
     if "job_name" not in keys or START not in both:
-        return same
-    later = f"n.{START} IS NOT DISTINCT FROM o.{START}"
-    return f"{same} AND ({later} OR o.{START} IS NULL OR (o.{FLAGS} & {STILL_RUNNING}) > 0)"
+        return (" AND ".join(equal.values()),)
+    ran = f"(n.{START} IS NOT DISTINCT FROM o.{START} OR o.{START} IS NULL OR (o.{FLAGS} & {STILL_RUNNING}) > 0)"
+    waits = " AND ".join(f"o.{each} IS NULL" for each in (START, END) if each in both)
+    array = f"{ARRAY.format('n')} = CASE WHEN {waits} THEN {ARRAY.format('o')} END"
+    name = f"(n.job_name = o.job_name OR contains(o.job_name, '{WAITING}'))"
+    one_pod = [f"coalesce(n.{UID} = o.{UID}, TRUE)"] if UID in both else []
+    waited = [equal[each] for each in WHERE if each in keys]
+    return " AND ".join([*equal.values(), ran, *one_pod]), " AND ".join([*waited, array, name, *one_pod])
 
 
 def _counted(cursor: duckdb.DuckDBPyConnection, before: Entry | None) -> tuple[int, int]:
