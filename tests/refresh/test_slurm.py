@@ -159,3 +159,14 @@ def test_jobs_of_an_array_that_waited_are_there_once(bench, source, told):
         told(source, head + text, 1767614400)
     names = bench.preview(source.name, 10)["job_name"]
     assert sorted(names) == ["7_1", "7_2", "7_3", "8_[1-2]"]
+
+
+def test_what_earlier_refreshes_found_is_told_on(bench, source, told):
+    head = "JobID|State|Start|End|ReqMem|MaxRSS|NNodes|NTasks\n"
+    day = "2026-01-05T"
+    steps = f"1|COMPLETED|{day}08:00:00|{day}09:00:00|16G||1|\n1.0|COMPLETED|{day}08:00:00|{day}09:00:00||1900M|1|8\n"
+    runs = f"2|RUNNING|{day}08:00:00|Unknown|16G||1|\n"
+    told(source, f"{head}{steps}{runs}3|COMPLETED|{day}08:00:00|garbage|16G||1|\n", 1767614400)
+    told(source, f"{head}2|COMPLETED|{day}08:00:00|{day}09:30:00|16G|1G|1|1\n", 1767618000)
+    found = {check.name: check.count for check in bench.ingest_report(source.name).checks}
+    assert found == {"lower bound": 1, "steps": 1, "rejected earlier": 1, "of earlier refreshes": 1}

@@ -134,6 +134,17 @@ def counted_checks(questions: Sequence[Question], counts: Sequence[int]) -> tupl
     )
 
 
+def counted_anew(
+    cursor: duckdb.DuckDBPyConnection, relation: str, declared: Format, columns: Sequence[Column], told: Sequence[Check]
+) -> tuple[Check, ...]:
+    """The checks that were told of parts of a table, those of rows counted over the whole of it."""
+    asked = questions(declared, columns, duplicates=False)
+    counts = one(cursor, f"SELECT {', '.join(question.sql for question in asked)} FROM {relation}")
+    of_rows = {question.name: question.message for question in asked}
+    others = (each for each in told if each.name not in of_rows or not each.message.endswith(of_rows[each.name]))
+    return (*others, *counted_checks(asked, counts))
+
+
 def _flag(bit: int) -> str:
     return count_where(f"({FLAGS} & {bit}) > 0")
 

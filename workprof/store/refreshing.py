@@ -23,10 +23,11 @@ import duckdb
 import numpy as np
 
 from workprof.core.arrays import Ints
-from workprof.core.errors import SettingsError, TraceError
+from workprof.core.errors import EntryDamaged, SettingsError, TraceError
 from workprof.core.records import pack
 from workprof.core.refreshes import Refresh
 from workprof.core.roles import PREPARE, REFRESH
+from workprof.formats import FORMATS
 from workprof.store import catalogue, checks, names_given, rejects
 from workprof.store.catalogue import REJECTS, ROWS, Entry, one
 from workprof.store.compile import FINISHED, FLAGS, STILL_RUNNING
@@ -44,6 +45,8 @@ WAITING = "_["
 ARRAY = r"regexp_replace({}.job_name, '_(\d+|\[.*\])$', '')"
 """SQL of the array's own number: 7 of 7_3, and of 7_[4-9]."""
 START, END = "start_time_s", "end_time_s"
+KEPT_ROWS = "of earlier refreshes"
+"""Name of the check that counts the rows that stayed."""
 KEPT = (FINISHED, FLAGS)
 """Columns of every table of rows beside those that the catalogue tells of."""
 MARK = "md5(concat(?, ' ', count(*), ' ', bit_xor(mark), ' ', sum(mark::HUGEINT)))"
@@ -94,7 +97,9 @@ def grow(database: Database, own: Database, name: str, incoming: Incoming, begun
     copied = incoming.database.with_name(f"{BEFORE}.duckdb")
     with database.cursor() as session:
         before = _before(session, name)
+        earlier: tuple[Check, ...] = ()
         if before is not None:
+            earlier = _earlier(session, before) if not incoming.whole else ()
             before = _spelled(before, incoming.entry.columns)
             with _attached(session, copied, BEFORE, "READ_WRITE"):
                 session.execute(f"CREATE TABLE {BEFORE}.rows AS SELECT * FROM {before.relation}")
@@ -131,10 +136,33 @@ def grow(database: Database, own: Database, name: str, incoming: Incoming, begun
         )
         if before is None or result.dataset != before.dataset.hash:
             known_as = {**(before.aliases if before is not None else {}), **incoming.entry.aliases}
-            _keep(cursor, incoming, columns, known_as, result, database.home.rejects)
+            told = replace(incoming, report=_with_earlier(incoming.report, earlier))
+            _keep(cursor, told, columns, known_as, result, database.home.rejects)
         cursor.execute("DROP VIEW grown")
         cursor.execute("DROP TABLE staged")
     return Grown(incoming.database, before.dataset.hash if before is not None else "", result)
+
+
+EARLIER = "an earlier refresh: "
+
+
+def _earlier(cursor: duckdb.DuckDBPyConnection, before: Entry) -> tuple[Check, ...]:
+    """What earlier refreshes told, and how many rows the last of them rejected; nothing where that cannot be read."""
+    try:
+        report = catalogue.report(cursor, before.dataset)
+    except EntryDamaged:
+        return ()
+    message = f"{report.rejected:,} rows were rejected"
+    rejected = (Check("rejected earlier", "warning", report.rejected, message),) if report.rejected else ()
+    return (*rejected, *report.checks)
+
+
+def _with_earlier(told: IngestReport, earlier: Sequence[Check]) -> IngestReport:
+    """A report with what it does not tell and an earlier one told."""
+    names = {check.name for check in told.checks} | {KEPT_ROWS}
+    unsaid = {check.name: check for check in reversed(earlier) if check.name not in names}
+    others = (replace(each, message=EARLIER + each.message.removeprefix(EARLIER)) for each in unsaid.values())
+    return replace(told, checks=(*told.checks, *others))
 
 
 def moved(own: Database, entry: Entry) -> Ints:
@@ -356,8 +384,11 @@ def _keep(
         told = replace(
             told, running=counts.running, never_started=counts.never_started, jobs=counts.jobs, users=counts.users
         )
+        if told.format in FORMATS:
+            anew = checks.counted_anew(cursor, quoted(ROWS + hashed), FORMATS[told.format], columns, told.checks)
+            told = replace(told, checks=anew)
     kept = result.rows - result.new - result.changed
-    earlier = [Check("of earlier refreshes", "info", kept, "runs are as an earlier refresh read them")] if kept else []
+    earlier = [Check(KEPT_ROWS, "info", kept, "runs are as an earlier refresh read them")] if kept else []
     report = replace(
         told,
         dataset=name,
