@@ -50,6 +50,21 @@ def test_a_source_that_cannot_be_is_refused(given, words):
         Source(**{"name": "x"} | given)
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"kind": "slurm", "selector": "partition=gpu"}, "--selector is not used by --from slurm; leave it out"),
+        ({"kind": "kubernetes", "credentials": Credentials(user="me")}, "--user .* kubernetes; use --url with it"),
+        ({"kind": "files", "address": "/x", "since_s": 9.0}, "--since is not used by --from files"),
+        ({"kind": "slurm", "options": IngestOptions(format="swf")}, "--format or --map is not used by --from slurm"),
+    ],
+)
+def test_an_option_that_a_source_does_not_use_is_refused(bench, given, words):
+    with pytest.raises(SettingsError, match=words):
+        bench.add_source(Source(**{"name": "x"} | given))
+    assert bench.sources() == ()
+
+
 @pytest.mark.parametrize("document", ["{}", "no json", '{"name": "NAME", "kind": "slurm"}'])
 def test_a_source_that_cannot_be_read_can_be_removed_and_nothing_but_its_own(bench, tmp_path, document):
     beside = tmp_path / "beside"

@@ -17,6 +17,22 @@ PROMETHEUS, SLURM, SLURMRESTD, KUBERNETES, FILES, PULL = KINDS = (
 )
 BY_URL = (PROMETHEUS, SLURMRESTD)
 """Kinds that are reached over HTTP alone."""
+OPTIONS = {
+    **{"since_s": "--since", "step_s": "--step", "selector": "--selector", "metrics": "--metric", "table": "--table"},
+    **{"options": "--format or --map", "token": "--token", "user": "--user", "password": "--password"},
+    **{"headers": "--header", "ca_file": "--ca"},
+}
+"""Field of a source or of its credentials -> the option that sets it, of those that some kinds do not use."""
+LOGIN = ("token", "user", "password", "headers", "ca_file")
+USED = {
+    PROMETHEUS: ("since_s", "step_s", "selector", "metrics", *LOGIN),
+    SLURM: ("since_s",),
+    SLURMRESTD: ("since_s", "token", "user", "headers", "ca_file"),
+    KUBERNETES: ("selector", *LOGIN),
+    FILES: ("options",),
+    PULL: ("table", "options"),
+}
+"""Kind -> the fields of `OPTIONS` that it uses; kubectl and sacct of this host have logins of their own."""
 LEAST_STEP_S = 1.0
 _ENV, _FILE = "env:", "file:"
 _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@-]*")
@@ -79,6 +95,16 @@ class Source:
             raise SettingsError(f"--from {self.kind} needs an address; give --path or --url")
         if not self.step_s >= LEAST_STEP_S:
             raise SettingsError(f"--step is {self.step_s:g} s; give {LEAST_STEP_S:g} s or more")
+
+    def refuse_unused(self) -> None:
+        """Raise SettingsError where an option is given that the kind does not use."""
+        usual = Source(self.name, self.kind, self.address)
+        used = [name for name in USED[self.kind] if self.kind != KUBERNETES or self.address or name not in LOGIN]
+        for name, option in OPTIONS.items():
+            given, default = (getattr(each.credentials if name in LOGIN else each, name) for each in (self, usual))
+            if name not in used and given != default:
+                which = "use --url with it" if name in USED[self.kind] else "leave it out"
+                raise SettingsError(f"{option} is not used by --from {self.kind}; {which}")
 
     @property
     def shown(self) -> str:

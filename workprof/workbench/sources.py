@@ -35,7 +35,11 @@ class SourceQuestions(MemoryQuestions):
     """Questions about sources."""
 
     def add_source(self, source: Source) -> SourceStatus:
-        """Keep a source, which nothing was read from yet; raises SettingsError when its name is taken."""
+        """Keep a source, which nothing was read from yet.
+
+        Raises SettingsError when its name is taken, or it does not use an option that is given.
+        """
+        source.refuse_unused()
         if source.name in self._store.sources(Source):
             raise SettingsError(f"a source is already called {source.name!r}; remove it or give another name")
         if any(one.name == source.name for one in self._store.datasets()):
