@@ -226,6 +226,12 @@ def test_days_without_a_time_of_day_are_no_durations(store, write):
         store.ingest([write("days.csv", text)], AUTO)
 
 
+@pytest.mark.parametrize(("uid", "user"), [("1001", True), ("ann", True), (f"{0:08x}-0000-4000-8000-{0:012x}", False)])
+def test_a_uid_of_a_pod_is_no_user(store, write, uid, user):
+    report = store.ingest([write("u.csv", table("job_name,duration_s,uid", lambda at: (f"j{at}", 9, uid)))], AUTO)
+    assert ("user" in report.mapping) == user
+
+
 def test_moments_in_utc_and_in_local_time_are_not_mixed(store, write):
     columns = {"job": "a", "end (local)": "11", "startTimeUtc": "09", "end (UTC)": "10", "local_start": "10"}
     moment = "2026-01-05 {}:00:00"

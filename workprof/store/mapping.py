@@ -475,6 +475,10 @@ def _fits(field: str, column: str, unit: str, look: Look) -> bool:
     return _fits_cores(field, column, read.at(1.0), unit) if FIELDS[field].unit == "percent" else True
 
 
+LONGEST_LOGIN = 32
+"""Characters of a user's name (useradd); uids of Kubernetes are longer, and are of pods."""
+
+
 def _fits_text(field: str, column: str, there: Sequence[str], look: Look) -> bool:
     numeric = look.types[column] in (NUMBER, "BIGINT")
     if field == "status":
@@ -482,6 +486,8 @@ def _fits_text(field: str, column: str, there: Sequence[str], look: Look) -> boo
         return any(word in generic.FORMAT.finished or cause_of(word) != OTHER for word in words)
     if field == "task_name" and words_of(column)[0] & WRITTEN:
         return _shared(column, look)
+    if field == "user" and column.strip().lower() == "uid":
+        return all(len(value.strip()) <= LONGEST_LOGIN for value in there)
     if field in ("node", "gpu_type", "workload", "group"):
         return not (numeric and words_of(column)[0] & {"nodes", "gpu", "instance"})
     return True
