@@ -92,6 +92,16 @@ def test_a_refused_address_fails_alone_and_is_tried_again(bench, mails, tmp_path
     assert {who for who, _ in bench.told_before()} == {"jobs\nbob"}
 
 
+def test_letters_without_an_address_take_no_mails_place(bench, mails, monkeypatch):
+    monkeypatch.setattr("workprof.watch.digest.MOST_MAILS", 1)
+    letters, _ = letters_of(bench, "jobs")
+    known = {"bob": "bob@example.org", "ann": "ann@example.org"}
+    ordered = sorted(letters, key=lambda one: one.who in known)
+    told = deliver(bench, "jobs", ordered, "smtp", lambda user: known.get(user, ""))
+    assert [one.state for one in told][-2:] == ["sent", "skipped"]
+    assert len(mails.got) == 1
+
+
 @pytest.mark.parametrize(
     "user", [HOSTILE, "a b", "a,b", "a@evil.example,", "a\r\nBcc: b@c.d", "<x>", "é", "", "x" * 70]
 )

@@ -108,21 +108,24 @@ def deliver(
     if to == SMTP:
         team = sending.setting(sending.TEAM)
         named = [(one, address_of(one.who) if one.who else _safe(team)) for one in letters]
+        result: list[Outcome] = []
         with sending.mail_server() as server:
-            return [_mailed(bench, name, place, one, server) for place, one in enumerate(named)]
+            for one in named:
+                result.append(_mailed(bench, name, sum(each.state == "sent" for each in result), one, server))
+        return result
     if "://" in to:
         raise SettingsError(f"--to takes no URL, which may be a secret: set {sending.WEBHOOK} and give --to {WEBHOOK}")
     write_whole(Path(to), digest_text(letters).encode())
     return [Outcome(one.who, "", "written") for one in letters]
 
 
-def _mailed(bench: Workbench, name: str, place: int, named: tuple[Letter, str], server: smtplib.SMTP) -> Outcome:
+def _mailed(bench: Workbench, name: str, sent: int, named: tuple[Letter, str], server: smtplib.SMTP) -> Outcome:
     letter, address = named
     if not address:
         return Outcome(letter.who, "", "skipped", "no address that can be used")
-    if place >= MOST_MAILS:
+    if sent >= MOST_MAILS:
         return Outcome(letter.who, address, "skipped", f"{MOST_MAILS} mails were sent; the rest waits")
-    time.sleep(PAUSE_S if place else 0)
+    time.sleep(PAUSE_S if sent else 0)
     return _one(bench, name, letter, address, lambda one, to: sending.mail(server, one, to))
 
 
