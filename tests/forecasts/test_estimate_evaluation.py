@@ -162,6 +162,17 @@ def test_another_dataset_is_tested_after_one_training():
     assert any("40 tested runs belong to jobs in the training data" in note for note in found.notes)
 
 
+def test_another_dataset_that_is_earlier_is_no_test_by_time():
+    jobs, by_time = planted_jobs(160).sort_values("start_time_s", ignore_index=True), EstimateSettings(split="by_time")
+    early, late = jobs[:100], jobs[100:]
+    with pytest.raises(NotEnoughData, match="0 had ended before the first tested run"):
+        evaluate_estimates({"jobs": late, "test": early}, by_time)
+    found = evaluate_estimates({"jobs": jobs, "test": late}, by_time)
+    ended = early.start_time_s + early.duration_s <= late.start_time_s.min()
+    assert (found.n_train, found.n_test) == (ended.sum(), 60)
+    assert f"{160 - ended.sum()} training runs had not ended" in " ".join(found.notes)
+
+
 def test_a_split_by_time_leaves_the_future_out():
     found = evaluate_estimates({"jobs": planted_jobs(300)}, EstimateSettings(split="by_time"))
     assert found.n_test == 90

@@ -55,7 +55,7 @@ from workprof.forecasts.intervals import (
     joined,
     validate_rows,
 )
-from workprof.forecasts.splits import BY_TIME, N_FOLDS, Fold, end_times_of, make_folds, times_of, units_of
+from workprof.forecasts.splits import BY_TIME, N_FOLDS, Fold, end_times_of, forward_fold, make_folds, times_of, units_of
 from workprof.forecasts.weighted_samples import effective_size
 
 if TYPE_CHECKING:
@@ -520,6 +520,11 @@ def _folds_of(
     train, test = (known_jobs(frames[name], settings.target) for name in ("jobs", "test"))
     both = pd.concat([train.jobs, test.jobs], ignore_index=True)
     fold = Fold(np.arange(len(train.jobs)), np.arange(len(train.jobs), len(both)))
+    notes = list(_shared_jobs(train, test))
+    if settings.split == BY_TIME:
+        fold = forward_fold(both, fold)
+        if late := len(train.jobs) - len(fold.train):
+            notes.append(f"{late:,} training runs had not ended when the first tested one was submitted: not learned")
     left_out = train.n_left_out + test.n_left_out
     return (
         KnownJobs(
@@ -529,7 +534,7 @@ def _folds_of(
             np.concatenate([train.censored, test.censored]),
         ),
         (fold,),
-        _shared_jobs(train, test),
+        tuple(notes),
     )
 
 

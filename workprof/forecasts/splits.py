@@ -183,6 +183,25 @@ def _forward(jobs: pd.DataFrame, origins: tuple[float, ...]) -> tuple[Fold, ...]
     return tuple(folds)
 
 
+def forward_fold(jobs: pd.DataFrame, fold: Fold) -> Fold:
+    """The fold with the training rows that had ended when its first dated test row was submitted, and dated test rows.
+
+    Raises:
+        ColumnMissing: when the table has no times.
+        NotEnoughData: when fewer than 10 training rows, or no test row, are left.
+    """
+    submitted = times_of(jobs)
+    test = fold.test[~np.isnan(submitted[fold.test])]
+    first = submitted[test].min(initial=np.inf)
+    train = fold.train[end_times_of(jobs)[fold.train] <= first]
+    if len(train) < FEWEST_ROWS // 2 or not len(test):
+        raise NotEnoughData(
+            f"of {len(fold.train):,} training runs {len(train):,} had ended before the first tested run was submitted; "
+            "a split by time needs tested runs that are later, so choose another split or other runs"
+        )
+    return Fold(train, test)
+
+
 def drawn_holdout(jobs: pd.DataFrame, split: str, share: float, seed: int = 0) -> Fold:
     """Return a fold that tests about `share` of the rows, drawn from all folds; by time the one there is.
 
