@@ -58,6 +58,7 @@ CHANGED: dict[str, str] = {
     "version: nodes.rank": "nodes are called different overall only where an aspect differs",
     "version: nodes.advice": "it ranks nodes",
     "version: profiles.durations": "past the longest run that was cut short, shares are bounds",
+    "version: profiles.membership": "equal rows are wholly of their own profile",
     "version: phases.shapes": "what is seen of a run no longer tells how long it will be",
     "version: nodes.search": "a run may cost its time times a price that is given",
     "version: profiles.forecaster": WAITS,

@@ -93,6 +93,14 @@ def test_a_run_unlike_all_others_is_the_most_unusual():
     assert first.named["workload"] == JOBS["workload"].iloc[STRANGE]
 
 
+def test_equal_runs_belong_to_their_own_profile():
+    jobs = JOBS.iloc[np.repeat(np.argsort(JOBS["duration_s"].to_numpy())[[0, 300, 600, -1]], 50)]
+    jobs = jobs.assign(row_id=np.arange(200), job_name=[f"j{i}" for i in range(200)])
+    found = membership({"jobs": jobs}, MembershipSettings(fit=ProfileSettings(min_cluster_size=20)))
+    assert found.membership.shape[1] > 1
+    assert np.array_equal(found.membership, np.eye(found.membership.shape[1])[found.labels])
+
+
 def test_without_a_profile_no_run_has_a_membership():
     found = membership({"jobs": JOBS.iloc[:900]}, MembershipSettings(fit=ProfileSettings(min_cluster_size=400)))
     assert found.membership.shape == (900, 0)

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.profiles.metadata import REST, count_values, heatmap
+from workprof.profiles.metadata import REST, count_values, heatmap, value_codes
 from workprof.profiles.summary import RowResults, arrivals, duration_shape, feature_spread, summarise
 
 SPREAD_FEATURES = ("cpu_usage_percent", "peak_memory_bytes")
@@ -57,6 +57,22 @@ def test_labels_name_one_job_and_one_cell():
     cards, _ = cards_of(jobs, [0, 0, 0, 0, 1, 1, 1, 1])
     assert cards[0].labels == ("one job", "one metadata cell")
     assert cards[1].labels == ("heavy tail",)
+
+
+def test_what_is_not_given_is_no_value():
+    jobs = pd.DataFrame({"job_name": [None, None, "a", "a", "a", None], "workload": [None] * 5 + ["w"], "user": "u"})
+    cards, _ = cards_of(jobs.assign(task_name=[None, None, *["t"] * 4]), [0, 0, 1, 1, 1, 1])
+    assert [cards[at].labels for at in (0, 1)] == [(), ()]
+    assert [(cards[at].n_jobs, cards[at].n_users) for at in (0, 1)] == [(0, 1), (1, 1)]
+    assert np.isnan([cards[0].job_purity, cards[0].purity]).all()
+    assert (cards[1].job_purity, cards[1].purity) == (0.75, 0.75)
+
+
+def test_a_name_keeps_its_first_slash():
+    jobs = pd.DataFrame({"task_name": ["/opt/bin/sort", "opt/bin/sort", "/", None], "user": ["/a", "", "b", "c"]})
+    assert value_codes(jobs, ("task_name",))[1] == ("/", "/opt/bin/sort", "not given", "opt/bin/sort")
+    expected = ["/a//opt/bin/sort", "/opt/bin/sort", "b//", "c/not given"]
+    assert sorted(value_codes(jobs, ("user", "task_name"))[1]) == expected
 
 
 def test_without_metadata():

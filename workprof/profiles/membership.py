@@ -145,13 +145,18 @@ def numbering(theirs: HDBSCAN, labels: Ints) -> Ints:
 
 
 def soft_membership(theirs: HDBSCAN, own: Ints) -> Floats:
-    """(n_rows, n_profiles) hdbscan's membership vectors, a column per profile in our order (`numbering`)."""
+    """(n_rows, n_profiles) hdbscan's membership vectors, a column per profile in our order (`numbering`).
+
+    Equal rows have no vector there (0 / 0): each counts as wholly of its own profile.
+    """
     from hdbscan import all_points_membership_vectors  # noqa: PLC0415  heavy
 
     if not len(own):
         return np.zeros((len(theirs.labels_), 0))
-    vectors = np.asarray(all_points_membership_vectors(theirs), dtype=np.float64).reshape(len(theirs.labels_), -1)
-    return np.ascontiguousarray(vectors[:, own])
+    with np.errstate(invalid="ignore"):
+        vectors = np.asarray(all_points_membership_vectors(theirs), dtype=np.float64).reshape(len(theirs.labels_), -1)
+    unknown = np.isnan(vectors).any(axis=1, keepdims=True)
+    return np.ascontiguousarray(np.where(unknown, theirs.labels_[:, None] == own, vectors[:, own]))
 
 
 def exemplar_rows(theirs: HDBSCAN, label: int) -> Ints:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -62,13 +63,20 @@ class FieldCounts:
             for i in range(start, end)
         )
 
-    def distinct(self, group: int) -> int:
-        """How many values occur in a group."""
-        return int(self.first[group + 1] - self.first[group])
+    def _given(self, group: int) -> Ints:
+        """(n,) places of the entries of a group that name a value, the most frequent first."""
+        every: Ints = np.arange(self.first[group], self.first[group + 1], dtype=np.int64)
+        lacking = "/".join([NOT_GIVEN] * (1 + self.field.count("/")))
+        return every[self.value[every] != self.texts.index(lacking)] if lacking in self.texts else every
 
-    def top_rows(self, group: int) -> int:
-        """The rows of a group that have its most frequent value; 0 for an empty group."""
-        return int(self.rows[self.first[group]]) if self.distinct(group) else 0
+    def distinct(self, group: int) -> int:
+        """How many values are given in a group."""
+        return len(self._given(group))
+
+    def purity(self, group: int, size: int) -> float:
+        """The share of a group of `size` rows that has its most frequent value; NaN where none is given."""
+        given = self._given(group)
+        return float(self.rows[given[0]] / size) if len(given) else math.nan
 
 
 def count_values(jobs: pd.DataFrame, columns: tuple[str, ...], groups: Ints, n_groups: int) -> FieldCounts:
@@ -93,7 +101,8 @@ def value_codes(jobs: pd.DataFrame, columns: tuple[str, ...]) -> tuple[Ints, tup
         names = [*(str(value) for value in uniques), NOT_GIVEN]
         part = np.where(part < 0, len(uniques), part).astype(np.int64)
         used, codes = np.unique(codes * len(names) + part, return_inverse=True)
-        texts = [f"{texts[i // len(names)]}/{names[i % len(names)]}".lstrip("/") for i in used]
+        before = [f"{text}/" if column != columns[0] else "" for text in texts]
+        texts = [f"{before[i // len(names)]}{names[i % len(names)]}" for i in used]
     order = np.argsort(np.array(texts, dtype=object), kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))

@@ -89,6 +89,7 @@ MEMBERSHIP = Question(
     MembershipSettings,
     Membership,
     "workprof.profiles.membership:membership",
+    version=2,
     finds="unusual and typical runs",
     optional=lambda settings: columns_of(settings.fit.features),
     page=PAGE,

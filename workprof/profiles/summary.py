@@ -343,9 +343,9 @@ def _gather(jobs: pd.DataFrame, rows: RowResults, spread: FeatureSpread, timezon
 
 def _card(evidence: _Evidence, i: int) -> ProfileCard:
     profile, size, shape = int(evidence.profiles[i]), int(evidence.sizes[i]), evidence.shapes[i]
-    purity = evidence.cells.top_rows(i) / size if evidence.cells else float("nan")
+    purity = evidence.cells.purity(i, size) if evidence.cells else float("nan")
     jobs = evidence.fields.get("job_name")
-    job_purity = jobs.top_rows(i) / size if jobs else float("nan")
+    job_purity = jobs.purity(i, size) if jobs else float("nan")
     share = size / int(evidence.sizes.sum())
     top_cell = evidence.cells.top(i, 1, size)[0] if evidence.cells else None
     return ProfileCard(
