@@ -23,7 +23,7 @@ from tests.charts.records_for_classify import (
     scores,
 )
 from tests.charts.records_for_tests import HOSTILE
-from workprof.answers.classifier import missed_table
+from workprof.answers.classifier import interactions_sentence, missed_table
 from workprof.answers.forecasts import PUBLISHED, additivity, request_sentence
 from workprof.answers.verdict import why_found
 from workprof.charts.classify.effects import beeswarm, dependence, interaction_heatmap, odds_axis, offsets, profile_bars
@@ -71,6 +71,16 @@ EVERY = {
     "dependence on a number": lambda naming: dependence(global_explanation(), naming, "requested_memory_bytes"),
     "interactions": lambda naming: interaction_heatmap(global_explanation(), naming),
 }
+
+
+def test_interactions_are_told_of_one_profile_s_odds():
+    found, more = global_explanation(), 5
+    words = interactions_sentence(replace(found, classes=np.arange(1)))
+    assert (
+        words == "User and requested memory act together most: they change the odds of a profile 1.5-fold on average."
+    )
+    each = replace(found, classes=np.arange(more), interactions=found.interactions * more)  # a sum over the profiles
+    assert interactions_sentence(each) == words
 
 
 @pytest.mark.parametrize("name", sorted(set(EVERY) - {"needs"}))

@@ -226,6 +226,18 @@ def test_values_of_zero_are_left_out_and_counted_never_replaced(planted):
     assert pair(found, "big", "small", "cpu").ratio == pytest.approx(4, rel=0.03)
 
 
+@pytest.mark.parametrize(("runs", "told"), [(3, True), (4, True), (5, False)])
+def test_intervals_of_few_runs_are_called_too_narrow(runs, told):
+    rows = [
+        run_of(node, "cpu-sysbench", 1 + place + run / 100, 1e9 + run)
+        for run in range(runs)
+        for place, node in enumerate("ab")
+    ]
+    found = ranked(numbered(rows))
+    assert all(one.rank for one in found.nodes)
+    assert any("(a and b): intervals are too narrow" in note for note in found.notes) == told
+
+
 def test_failed_runs_are_counted(planted):
     frame = planted.copy()
     frame.loc[frame.index[:3], "rc"] = 124

@@ -511,7 +511,8 @@ def interactions_sentence(result: GlobalExplanation) -> str:
         return "No two fields act together."
     first, second = np.unravel_index(int(pairs.argmax()), pairs.shape)
     names = listed([label(result.fields[second]), label(result.fields[first])])
-    return f"{names.capitalize()} act together most: they change the odds {fold(2 * float(pairs.max()))} on average."
+    each = fold(2 * float(pairs.max()) / len(result.classes))
+    return f"{names.capitalize()} act together most: they change the odds of a profile {each} on average."
 
 
 def interactions_note(result: GlobalExplanation) -> str:
