@@ -106,6 +106,14 @@ def test_no_later_run_changes_the_charge_of_an_earlier_one():
     assert [row.charged for row in again.rows] == [row.charged for row in few.rows]
 
 
+def test_digits_that_are_no_number_name_a_run():
+    samples = planted()
+    told = growing_of({"samples": samples.assign(run=samples["run"].replace("2", "²"))}, GrowingSettings())
+    assert [row.n_runs for row in told.rows] == [
+        row.n_runs for row in growing_of({"samples": samples}, GrowingSettings()).rows
+    ]
+
+
 def test_what_cannot_be_sized_is_refused_in_words():
     with pytest.raises(NotEnoughData, match="no workload has 3 runs"):
         growing_of({"samples": planted(2)}, GrowingSettings())

@@ -171,7 +171,7 @@ def test_the_packages_tree_is_its_own_fit_and_ours_but_for_ties(metric):
         assert max(np.isclose(ours.weight, weight, rtol=1e-12).sum() for weight in ours.weight[edges]) > 1
 
 
-@pytest.mark.parametrize(("epsilon", "min_samples"), [(0.9, 5), (0.5, 12), (3.0, 2), (1e-6, 4)])
+@pytest.mark.parametrize(("epsilon", "min_samples"), [(0.9, 5), (0.5, 12), (3.0, 2), (1e-6, 4), (0.05, 1)])
 def test_dbscan_is_that_of_scikit_learn(epsilon, min_samples):
     """Dense runs in the same groups, the same outliers; a run at a border in a group that it reaches."""
     from sklearn.cluster import DBSCAN

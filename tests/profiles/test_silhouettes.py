@@ -44,6 +44,14 @@ def test_duplicates_and_single_rows(metric):
     assert found[5] == 0
 
 
+def test_rows_without_a_direction():
+    """The cosine distance of a zero row is 1 to every other row and 0 to itself, as in scikit-learn."""
+    points, labels = blobs(120, noise_share=0.0)
+    points[:5] = 0
+    theirs = silhouette_samples(points, labels, metric="cosine")
+    assert exact_silhouettes(points, labels, "cosine").published == pytest.approx(theirs, abs=1e-12)
+
+
 def test_one_group_has_no_silhouette():
     points, labels = blobs(50)
     assert np.isnan(exact_silhouettes(points, np.zeros(50, dtype=np.int64), "euclidean").published_mean)

@@ -93,7 +93,7 @@ def keep_compiled(package: str) -> None:
 def worker_threads() -> int:
     """How many threads a kernel may use: OMP_NUM_THREADS where set, else the processors of this process."""
     wanted = os.environ.get("OMP_NUM_THREADS", "")
-    if wanted.isdigit() and int(wanted) > 0:
+    if wanted.isdecimal() and int(wanted) > 0:
         return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

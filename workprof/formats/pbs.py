@@ -297,13 +297,13 @@ def _passed(values: Mapping[str, str], name: str) -> bool:
 
 def _clock(text: str) -> float | None:
     parts = text.split(":")
-    if not text or not all(part.isdigit() for part in parts):
+    if not text or not all(part.isdecimal() for part in parts):
         return None
     return float(sum(int(part) * 60**power for power, part in enumerate(reversed(parts))))
 
 
 def _count(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() and len(text) < 10 else None
+    return int(text) if text is not None and text.isdecimal() and len(text) < 10 else None
 
 
 def _chunks(values: Mapping[str, str]) -> list[tuple[int, dict[str, str]]]:

@@ -86,7 +86,7 @@ def recognises(head: str, name: str) -> bool:
 
 
 def _is_line(cells: Sequence[str]) -> bool:
-    return len(cells) >= LEAST_FIELDS and all(cells[FIELDS.index(name)].isdigit() for name in ("jobnumber", *TIMES))
+    return len(cells) >= LEAST_FIELDS and all(cells[FIELDS.index(name)].isdecimal() for name in ("jobnumber", *TIMES))
 
 
 def _split(text: str) -> list[str] | None:
@@ -170,7 +170,7 @@ def _records(given: Given) -> Iterator[tuple[int, dict[str, str] | str, bool]]:
 
 def _whole(record: dict[str, str]) -> dict[str, str] | str:
     """A record of qacct; one without a job number is none."""
-    if record.get("jobnumber", "").isdigit():
+    if record.get("jobnumber", "").isdecimal():
         return record
     return " ".join(f"{key} {value}" for key, value in record.items())
 
@@ -215,7 +215,7 @@ def _seconds(text: str) -> float:
 
 def _moment(text: str) -> str | float | None:
     """A moment: epochs in seconds, texts without fractions of a second, None for one that has not come."""
-    if text.strip().isdigit():
+    if text.strip().isdecimal():
         value = float(text)
         return (value / 1000 if value > FIRST_MS else value) or None
     return _FRACTION.sub(r"\1", text.strip())
@@ -242,7 +242,7 @@ def _status(record: Mapping[str, str]) -> str | None:
 
 def _cells(record: Mapping[str, str]) -> list[str | float | None]:
     task, part = record.get("taskid", ""), record.get("pe_taskid", "")
-    job = record["jobnumber"] + (f".{task}" if task.isdigit() and task != "0" else "")
+    job = record["jobnumber"] + (f".{task}" if task.isdecimal() and task != "0" else "")
     project = record.get("project", "")
     resident = record.get("ru_maxrss", "")
     cells: dict[str, str | float | None] = dict(record)

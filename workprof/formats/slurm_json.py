@@ -73,7 +73,7 @@ def number(value: object) -> int | float | None:
     """A number of Slurm, which may be an object that says whether it is set; None where it is not."""
     if isinstance(value, dict):
         return number(value.get("number")) if value.get("set", True) and not value.get("infinite") else None
-    if isinstance(value, str) and value.strip().isdigit():
+    if isinstance(value, str) and value.strip().isdecimal():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value in NO_VALUES:
         return None

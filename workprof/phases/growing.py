@@ -156,7 +156,7 @@ def growing_of(frames: Mapping[str, pd.DataFrame], settings: GrowingSettings, pr
 
 def _order(run: Run) -> tuple[int, str]:
     """Runs 2 and 10 in this order."""
-    return (int(run.run) if run.run.isdigit() else 0, run.run)
+    return (int(run.run) if run.run.isdecimal() else 0, run.run)
 
 
 def _held(run: Run) -> Floats:

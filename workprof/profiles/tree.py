@@ -482,7 +482,7 @@ def run_dbscan(points: Floats, metric: str, min_samples: int, epsilon: float) ->
     radius = epsilon or _knee(np.sort(tree.core_distance))
     near, n = tree.weight <= radius, len(points)
     graph = coo_array((np.ones(near.sum()), (tree.source[near], tree.target[near])), shape=(n, n))
-    dense = tree.core_distance <= radius
+    dense = (tree.core_distance <= radius) | (min_samples < 2)
     raw = np.full(n, -1, dtype=np.int64)
     raw[dense] = np.unique(connected_components(graph, directed=False)[1][dense], return_inverse=True)[1]
     if dense.any() and not dense.all():

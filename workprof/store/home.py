@@ -348,7 +348,7 @@ _taken_over: set[Path] = set()
 def _handed_over(path: Path) -> IO[str] | None:
     """A copy of the open file that the parent handed over, if it is this home's lock."""
     number = os.environ.get(HANDED_OVER, "")
-    if not number.isdigit() or path in _taken_over:  # a second look at the home shares the lock beside the first
+    if not number.isdecimal() or path in _taken_over:  # a second look at the home shares the lock beside the first
         return None
     try:
         if not os.path.samestat(os.fstat(int(number)), path.stat()):

@@ -96,6 +96,7 @@ class GroupedPoints:
     """Points sorted by group, in the layout that the compiled loops read."""
 
     metric: str  # 'euclidean', 'manhattan' or 'cosine'
+    codes: Ints  # (n_rows,) group of each row
     sizes: Ints  # (n_groups,) rows of each group
     starts: Ints  # (n_groups + 1,) where each group starts in `lanes`
     rows: NDArray[Any]
@@ -108,7 +109,9 @@ class GroupedPoints:
         queries = np.ascontiguousarray(self.rows[some])
         if self.metric == "cosine":
             # 1 - x.y summed over a group is its size - x.(sum of y): no pair has to be visited.
-            return np.asarray(self.sizes - queries @ self.lanes, dtype=np.float64)
+            found: Floats = np.asarray(self.sizes - queries @ self.lanes, dtype=np.float64)
+            found[np.arange(len(some)), self.codes[some]] -= ~queries.any(axis=1)  # a zero row is 0 from itself alone
+            return found
         result = np.empty((len(some), len(self.sizes)))
         distance_sums(queries, self.lanes, self.starts, self.metric == "manhattan", result)
         return result
@@ -124,13 +127,13 @@ def group_points(points: Floats, codes: Ints, metric: str, dtype: type) -> Group
     if metric == "cosine":
         units = _unit_rows(points)
         totals = np.column_stack([np.bincount(codes, weights=column) for column in units.T])
-        return GroupedPoints(metric, sizes, starts, units, np.ascontiguousarray(totals.T), np.zeros(len(points)))
+        return GroupedPoints(metric, codes, sizes, starts, units, np.ascontiguousarray(totals.T), np.zeros(len(points)))
     centred = points - np.median(points, axis=0)
     padding = -points.shape[1] % DIMS_AT_ONCE
     rows: NDArray[Any] = np.ascontiguousarray(np.pad(centred, ((0, 0), (0, padding))).astype(dtype))
     order = np.argsort(codes, kind="stable")
     rounding = np.finfo(dtype).eps * np.sqrt((centred**2).sum(axis=1))
-    return GroupedPoints(metric, sizes, starts, rows, np.ascontiguousarray(rows[order].T), rounding)
+    return GroupedPoints(metric, codes, sizes, starts, rows, np.ascontiguousarray(rows[order].T), rounding)
 
 
 def _unit_rows(points: Floats) -> Floats:
