@@ -15,6 +15,7 @@ from workprof.answers.changes import (
     before_words,
     changes_answer,
     changes_sentence,
+    clock_s,
     degraded_words,
     parts_words,
     taken_up_line,
@@ -95,8 +96,8 @@ def _lines(visit: Visit, found: Changes, dataset: Dataset) -> Iterator[Link]:
         nodes = {"nodes_tab": DETECT.tab}
         words = label_text(degraded_words(found.degraded), 160)
         yield Link(words, "nodes", found.degraded[0].hash, nodes, "dns")
-    for runs, history in visit.workbench.followed_nodes():
-        if words := moved_words(history, found.days[1]):
+    for runs, history in visit.workbench.followed_nodes(dataset.hash):
+        if words := moved_words(history, runs.name, found.days[1], clock_s(found)):
             yield Link(label_text(words, 160), "nodes", runs.hash, {"nodes_tab": HISTORY.tab}, "dns")
 
 

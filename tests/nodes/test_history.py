@@ -3,6 +3,7 @@
 import statistics
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -151,8 +152,11 @@ def test_nodes_are_told_with_their_benchmark_and_since_when():
     drawn = states_over_time(found).figure.data[0]
     assert np.nanmax(np.asarray(drawn.z, dtype=float), axis=1).tolist() == [2, 1, 0]
     assert len(course_lines(found, "ill").data) == 8 * 4 + 2
-    assert moved_words(found, 7) == "Nodes: ill (cpu-sysbench 20 % below normal since 2001-09-12 19:46) went bad"
-    assert moved_words(found, 0) == ""
+    assert (
+        moved_words(found, "runs", 7)
+        == "Nodes of runs: ill (cpu-sysbench 20 % below normal since 2001-09-12 19:46) went bad"
+    )
+    assert moved_words(found, "runs", 0) == ""
     with pytest.raises(NotEnoughData, match="no benchmark run has a start"):
         node_history({"runs": planted().assign(started_s=np.nan)}, HistorySettings())
 
@@ -178,6 +182,16 @@ def test_an_alert_reads_how_many_nodes_are_out(tmp_path, monkeypatch):
     path.write_text(renamed.to_json(orient="records", lines=True))
     with Workbench(from_environment()) as bench:
         name = bench.ingest([path]).dataset
+        jobs = pd.DataFrame({"user": "u", "duration_s": 60.0, "start_time_s": 1e9 + np.arange(40.0)})
+        measured = {}
+        for trace, node in (("mine", ["ill", "n7"] * 20), ("other", "n7"), ("unnamed", None)):
+            (jobs if node is None else jobs.assign(node=node)).to_parquet(tmp_path / f"{trace}.parquet")
+            measured[trace] = bench.benchmarks_of(bench.ingest([tmp_path / f"{trace}.parquet"]).hash)
+        assert {trace: [one.name for one in runs] for trace, runs in measured.items()} == {
+            "mine": [name],
+            "other": [],
+            "unnamed": [],
+        }
         assert value_of(bench, name, "excluded_nodes") == 1
         assert value_of(bench, name, "nodes.history:nodes_to_rerun") == value_of(bench, name, "nodes_to_rerun") == 1
 
@@ -189,5 +203,6 @@ def test_the_digest_names_a_node_that_came_back():
         at_s = 1e9 + (11 + report) * 36_000
         rows += [run_of(node, "cpu-sysbench", 1.0, at_s) for node in ("calm", "ill", "odd")]
     found = node_history({"runs": numbered(rows)}, HistorySettings())
-    assert moved_words(found, 7) == "Nodes: ill came back"
-    assert "Nodes: ill came back." in team_letter(("jobs", "0" * 32), None, None, (), (found,)).lines
+    assert moved_words(found, "runs", 7) == "Nodes of runs: ill came back"
+    assert moved_words(found, "runs", 7, 1e9 + 60 * 86_400) == "", "a trace that goes on for weeks tells it once"
+    assert "Nodes of runs: ill came back." in team_letter(("jobs", "0" * 32), None, None, (), (("runs", found),)).lines

@@ -152,10 +152,15 @@ def taken_up_line(found: RealisedSaving) -> str:
     return f"{taken_up_words(found)}{saved}"
 
 
+def clock_s(found: Changes) -> float:
+    """The newest moment of a trace as other dates are, in seconds since 1970; NaN where its clock shows none."""
+    return found.newest_s if found.dated else math.nan
+
+
 def degraded_words(nodes: Sequence[DegradedNode]) -> str:
-    """'Degraded: node-3 (disk)'."""
-    names = [f"{one.node} ({', '.join(one.benchmarks)})" for one in nodes]
-    return f"Degraded: {listed([*names[:2], *([f'{len(names) - 2:,} more'] if len(names) > 2 else [])])}"
+    """'Newest runs flagged: node-3 (disk, of bench)'; what to do with a node is the ranking's verdict."""
+    names = [f"{one.node} ({', '.join(one.benchmarks)}, of {one.dataset})" for one in nodes]
+    return f"Newest runs flagged: {listed([*names[:2], *([f'{len(names) - 2:,} more'] if len(names) > 2 else [])])}"
 
 
 def before_words(rows: int) -> str:

@@ -1,12 +1,14 @@
 """The digest: one page for a team, one short text per user with own rows alone; what each says is an answer."""
 
 import datetime as dt
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from workprof.answers.alerts import alert_words
 from workprof.answers.changes import (
     changes_sentence,
+    clock_s,
     degraded_words,
     drift_words,
     parts_words,
@@ -64,9 +66,9 @@ def team_letter(
     verdict: Verdict | None,
     changes: Changes | None,
     alerts: Sequence[Checked],
-    nodes: Sequence[History] = (),
+    nodes: Sequence[tuple[str, History]] = (),
 ) -> Letter:
-    """The page of the team; `dataset` is name and hash, `nodes` those of the home's benchmark runs over time."""
+    """The page of the team; `dataset` is name and hash, `nodes` benchmark runs of its nodes, by name."""
     lines = [sentence(verdict)] if verdict is not None else []
     if changes is not None:
         lines.append(changes_sentence(changes))
@@ -78,8 +80,8 @@ def team_letter(
                 lines.append(f"{state.capitalize()}: {words}.")
         lines += [f"{drift_words(changes)}."] if changes.drift else []
         lines += [f"{degraded_words(changes.degraded)}."] if changes.degraded else []
-    days = changes.days[1] if changes is not None else WEEK_DAYS
-    lines += [f"{words}." for one in nodes if (words := moved_words(one, days))]
+    days, newest_s = (WEEK_DAYS, math.nan) if changes is None else (changes.days[1], clock_s(changes))
+    lines += [f"{words}." for name, one in nodes if (words := moved_words(one, name, days, newest_s))]
     lines += [f"Alert {alert_words(one)}." for one in alerts if one.fired or one.problem]
     if verdict is not None:
         rows = [row for row in verdict.memory.rows if row.action != KEEP][:MOST_ROWS]

@@ -36,9 +36,13 @@ def _named(one: NodeState) -> str:
     return f"{one.node} ({one.benchmark} {below_words(one.ratio)} since {moment_words(one.since_s)})"
 
 
-def moved_words(result: History, days: float) -> str:
-    """Which nodes were excluded or came back in the last days of the runs: 'Nodes: n3 came back'; '' = none."""
-    newest = max((float(one.at_s[-1]) for one in result.courses if len(one.at_s)), default=math.nan)
+def moved_words(result: History, name: str, days: float, newest_s: float = math.nan) -> str:
+    """Which nodes were excluded or came back in the last days: 'Nodes of bench: n3 came back'; '' = none.
+
+    The days end with a trace at `newest_s`, in seconds since 1970; NaN = with the benchmark runs, which are `name`.
+    """
+    own = max((float(one.at_s[-1]) for one in result.courses if len(one.at_s)), default=math.nan)
+    newest = own if math.isnan(newest_s) else newest_s
     late = [one for one in result.changes if one.at_s > newest - days * DAY_S]
     parts = []
     for now in result.nodes:
@@ -49,7 +53,7 @@ def moved_words(result: History, days: float) -> str:
         elif now.state != EXCLUDED and SERVICE in told and EXCLUDED in before:
             parts.append(f"{now.node} came back")
     rest = [f"{len(parts) - MOST_NAMED} more changed"] if len(parts) > MOST_NAMED else []
-    return f"Nodes: {listed(parts[:MOST_NAMED] + rest)}" if parts else ""
+    return f"Nodes of {name}: {listed(parts[:MOST_NAMED] + rest)}" if parts else ""
 
 
 def below_words(ratio: float) -> str:

@@ -15,7 +15,6 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.roles import NOTICE
 from workprof.core.units import DAY_S
-from workprof.formats.measured import BENCHMARKS
 from workprof.store.outputs import write_whole
 from workprof.watch import sending
 from workprof.watch.numbers import checked
@@ -45,10 +44,10 @@ def letters_of(
     if verdict is None and changes is None:
         raise NotEnoughData(f"{entry.name} has neither a verdict nor two full weeks; there is nothing to send")
     alerts = checked(bench, (one for one in bench.alerts() if one.dataset == entry.name))
-    for runs in (one for one in bench.datasets() if one.kind == BENCHMARKS):
+    for runs in bench.benchmarks_of(entry.hash):
         with suppress(NotEnoughData):
             bench.node_history(runs.hash, None, progress)
-    nodes = [history for _, history in bench.followed_nodes()]
+    nodes = [(runs.name, history) for runs, history in bench.followed_nodes(entry.hash)]
     letters = [team_letter((entry.name, entry.hash), verdict, changes, alerts, nodes)]
     if verdict is None:
         return letters, []

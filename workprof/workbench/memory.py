@@ -241,12 +241,12 @@ def _decided_findings(bench: Any, entry: Dataset, result: Ledger) -> Ledger:
 
 
 def _with_names_and_nodes(bench: Any, entry: Dataset, result: Changes) -> Changes:
-    """Changes with the names of profiles, and the nodes of the home's benchmark runs that are degraded."""
+    """Changes with the names of profiles, and those of the trace's nodes whose newest benchmark runs were flagged."""
     compared = result.compared
     if compared.by == PROFILE:
         names = bench.profile_names(split(entry.hash)[0])
         compared = replace(compared, parts=tuple(replace(one, name=name_of(one.name, names)) for one in compared.parts))
-    return replace(result, compared=compared, degraded=bench.degraded_nodes())
+    return replace(result, compared=compared, degraded=bench.degraded_nodes(bench.benchmarks_of(split(entry.hash)[0])))
 
 
 def _refuse_short(bench: Any, entry: Dataset, settings: ChangesSettings) -> None:

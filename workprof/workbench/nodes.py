@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -237,10 +237,22 @@ class NodeQuestions(ProfileQuestions):
     runtime_transfer = staticmethod(runtime_transfer)
     configuration_search = ask(questions.SEARCH, frames=_configurations, resolve=_of_runs)
 
-    def degraded_nodes(self) -> tuple[DegradedNode, ...]:
-        """Nodes of the home's benchmark runs whose newest runs were flagged when last looked for; computes nothing."""
+    def benchmarks_of(self, dataset: str) -> tuple[Dataset, ...]:
+        """The home's benchmark runs of nodes that a trace names in its column `node`."""
+        entry = self.dataset(dataset)
+        if "node" not in {column.name for column in self.columns(entry.hash)}:
+            return ()
+        names = {name for name, _ in self.values_of(entry.hash, "node")}
+        runs = (one for one in self.datasets() if one.kind == BENCHMARKS)
+        return tuple(one for one in runs if not names.isdisjoint(self.node_names(one.hash)))
+
+    def degraded_nodes(self, among: Sequence[Dataset] | None = None) -> tuple[DegradedNode, ...]:
+        """Nodes of benchmark runs whose newest runs were flagged when last looked for; computes nothing.
+
+        `among` are the benchmark runs, None = all of the home.
+        """
         result = []
-        for entry in self.datasets():
+        for entry in self.datasets() if among is None else among:
             found = self.degradation.latest(entry.hash) if entry.kind == BENCHMARKS else None
             if found is None:
                 continue
@@ -251,10 +263,9 @@ class NodeQuestions(ProfileQuestions):
                 result.append(DegradedNode(entry.name, entry.hash, node, tuple(map(str, runs.benchmark[own])), chance))
         return tuple(result)
 
-    def followed_nodes(self) -> tuple[tuple[Dataset, History], ...]:
-        """The home's benchmark runs with the verdicts on their nodes over time, as last followed; computes nothing."""
-        runs = [entry for entry in self.datasets() if entry.kind == BENCHMARKS]
-        found = ((entry, self.node_history.latest(entry.hash)) for entry in runs)
+    def followed_nodes(self, dataset: str) -> tuple[tuple[Dataset, History], ...]:
+        """The benchmark runs of a trace's nodes with the verdicts over time, as last followed; computes nothing."""
+        found = ((entry, self.node_history.latest(entry.hash)) for entry in self.benchmarks_of(dataset))
         return tuple((entry, history) for entry, history in found if history is not None)
 
     def node_names(self, dataset: str) -> tuple[str, ...]:
