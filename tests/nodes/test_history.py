@@ -182,7 +182,7 @@ def test_an_alert_reads_how_many_nodes_are_out(tmp_path, monkeypatch):
     path.write_text(renamed.to_json(orient="records", lines=True))
     with Workbench(from_environment()) as bench:
         name = bench.ingest([path]).dataset
-        jobs = pd.DataFrame({"user": "u", "duration_s": 60.0, "start_time_s": 1e9 + np.arange(40.0)})
+        jobs = pd.DataFrame({"task_name": "t", "duration_s": 60.0, "start_time_s": 1e9 + np.arange(40.0)})
         measured = {}
         for trace, node in (("mine", ["ill", "n7"] * 20), ("other", "n7"), ("unnamed", None)):
             (jobs if node is None else jobs.assign(node=node)).to_parquet(tmp_path / f"{trace}.parquet")
