@@ -162,8 +162,8 @@ def test_a_viewer_asks_and_hands_nothing_in(home, people):
         assert again == 403
     told = [(one.who, one.role, one.door, one.what) for one in Audit(home).entries(99) if one.deed == "finished runs"]
     assert [one for one in told if one[0] == "paul"] == [
-        ("paul", "planner", "service", "wasteful: 2 runs"),
-        ("paul", "planner", "service", "wasteful: 1 run"),
+        ("paul", "planner", "service", "wasteful: 2"),
+        ("paul", "planner", "service", "wasteful: 1"),
     ]
     assert {one[2] for one in told} == {"service"}
     assert all(one[3].startswith("wasteful: ") for one in told)

@@ -17,7 +17,6 @@ from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, WorkprofError
 from workprof.core.roles import OBSERVE, Actor, Role, act_as, whoami
 from workprof.core.scope import split
-from workprof.core.words import counted
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
 from workprof.memory.decided import decided
 from workprof.memory.decisions import Decision
@@ -338,7 +337,7 @@ class State:
             old = {key: one for key, one in self._handed_in.items() if one[0] or now - one[1] < NOTE_EVERY_S}
             self._handed_in = old | dict.fromkeys(due, (0, now))
         for (name, role, dataset), n_runs in due.items():
-            self._audit.note(OBSERVE.name, f"{dataset}: {counted(n_runs, 'run')}", role, who=name, door=DOOR)
+            self._audit.note(OBSERVE.name, f"{dataset}: {n_runs:,}", role, who=name, door=DOOR)
 
     @property
     def n_observed(self) -> int:
