@@ -97,7 +97,7 @@ def test_headlines_leave_out_what_cannot_be_judged_and_count_what_did_not_finish
 
 def test_a_trace_without_any_request_says_so():
     found = ledger(requested_memory_bytes=np.nan, requested_cpu_percent=np.nan)
-    assert ledger_sentence(found) == "No run has both a request and a use, so nothing can be judged."
+    assert ledger_sentence(found) == "No finished run has both a request and a use, so nothing can be judged."
     assert findings_sentence(found).startswith("No rule finds")
     assert first_findings(found, 5) == ()
     assert ledger_bars(found).takeaway == "Nothing can be judged."

@@ -71,7 +71,11 @@ def test_the_first_stop_has_what_is_unused_and_what_is_above_its_request():
 
 
 def test_the_waste_of_a_trace_without_requests_says_so():
-    bare = dataclasses.replace(records_for_memory.assessment(), tasks=(), n_runs=0)
+    bare = dataclasses.replace(
+        records_for_memory.assessment(),
+        tasks=(),
+        memory=dataclasses.replace(records_for_memory.assessment().memory, n=0, n_lower_bound=0),
+    )
     assert "an unknown share of the runs" in waste_meaning(bare)
 
 

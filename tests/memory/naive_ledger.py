@@ -259,14 +259,15 @@ def _lost(runs: LedgerRuns, rule: str, causes: tuple[str, ...]) -> Broken | Unju
     mask = np.isin(runs.cause, numbers)
     resource = lost_resource(runs, mask)
     held = runs.over_time(resource, runs.requested[resource])
-    return Broken(mask, np.where(mask, np.nan_to_num(held), 0.0), _requested(runs, resource))
+    return Broken(mask, np.where(mask, np.nan_to_num(held), 0.0), float(np.nansum(held)))
 
 
 def lost_resource(runs: LedgerRuns, mask: Bools) -> str:
     """The resource of which runs held the largest share of what is requested."""
     shares = {}
     for name in (MEMORY, CORES, GPUS):
-        held, total = runs.over_time(name, runs.requested[name]), _requested(runs, name)
+        held = runs.over_time(name, runs.requested[name])
+        total = _requested(runs, name) or float(np.nansum(held))
         shares[name] = float(np.nansum(held[mask])) / total if total > 0 else 0.0
     return max(shares, key=lambda name: shares[name])
 

@@ -10,10 +10,13 @@ from scipy import stats
 
 from tests.memory.traces import trace
 from tests.shared_data import needs_shared_data
+from workprof.answers.assessment import assessment_answer
+from workprof.charts.tour import waste_meaning
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.records import pack, to_json, unpack
 from workprof.core.settings import from_environment
 from workprof.core.stats import holm
+from workprof.core.units import format_share
 from workprof.memory.assessment import (
     AssessmentSettings,
     ClassSettings,
@@ -270,6 +273,25 @@ def test_a_table_without_requests_still_has_classes_and_takes_a_flat_request():
     assert bare.memory.n_without_request == len(jobs)
     assert np.isnan(bare.groups[0].requested_gb)
     assert assessment_of({"jobs": jobs}, AssessmentSettings(request_bytes=64 * GB)).memory.n == len(jobs)
+
+
+def test_what_is_wasted_stands_beside_what_the_same_runs_requested():
+    whole = planted()
+    use = whole["peak_memory_bytes"].mask(whole.index % 3 == 0)
+    whole.loc[whole.index % 3 == 1, "requested_memory_bytes"] = 0.5 * whole["peak_memory_bytes"]
+    whole.loc[whole.index % 9 == 5, "requested_memory_bytes"] = np.nan
+    found = assessment_of({"jobs": whole.assign(peak_memory_bytes=use)}, AssessmentSettings())
+    assert found.requested_gb_h > found.judged_gb_h == pytest.approx(sum(one.judged_gb_h for one in found.tasks))
+    told = assessment_answer(found)
+    requested, over = told.figures[1:3]
+    both = use.notna() & whole["requested_memory_bytes"].notna()
+    above = both & (use > whole["requested_memory_bytes"])
+    held = (whole["requested_memory_bytes"] * whole["duration_s"])[both].sum() / 3600 / GB
+    assert requested.column.of(found) == pytest.approx(held)
+    assert requested.detail.endswith(f"by {both.sum()} runs")
+    share = f"{format_share(above.sum() / both.sum())} of {both.sum()} finished runs"
+    assert (over.column.of(found), over.detail) == (above.sum(), share)
+    assert f"{format_share(above.sum() / both.sum())} of the runs exceed theirs" in waste_meaning(found)
 
 
 def test_class_limits_are_inclusive_with_headroom_and_the_automatic_ones_cover():

@@ -408,6 +408,14 @@ def test_findings_are_ranked_by_money_where_a_price_is_given_and_limits_come_las
     )
 
 
+@pytest.mark.parametrize("n_failed", [36, 40])
+def test_what_failed_runs_held_is_a_share_of_what_all_runs_requested(n_failed):
+    status = np.where(np.arange(40) < n_failed, "FAILED", "COMPLETED")
+    done = status == "COMPLETED"
+    found = findings(jobs(status=status, finished=done, requested_memory_bytes=8e9, peak_memory_bytes=7.9e9))
+    assert found["failed"].share == pytest.approx(n_failed / 40)
+
+
 @pytest.mark.parametrize(
     ("status", "cause"),
     [

@@ -35,7 +35,12 @@ CPU_BY_TIME = Column(
     unit="share",
     help="CPU use over requested cores, weighted by run time.",
 )
-REQUESTED = Column("requested_gb_h", heading="Requested", unit="GB·h", help="Requests times run time. GB = 1e9 bytes.")
+JUDGED = Column(
+    "judged_gb_h",
+    heading="Requested",
+    unit="GB·h",
+    help="Requests times run time, of runs whose use is known. GB = 1e9 bytes.",
+)
 WASTED = Column("wasted_gb_h", heading="Wasted", unit="GB·h", help="Requested and not used, times run time.")
 REQUEST = Column("requested_gb", heading="Request", unit="GB", help="Of most runs; GB = 1e9 bytes.")
 RUNS = Column("n", heading="Runs", unit="runs")
@@ -48,7 +53,7 @@ TASKS = (
     Column("too_few", heading="Too few runs", help=f"Fewer than {FEWEST_RUNS} runs: the task is too thin for advice."),
     RUNS,
     WASTED,
-    REQUESTED,
+    JUDGED,
     REQUEST,
     Column("p50_gb", "peak_gb.p50", "Median use", unit="GB"),
     Column("p95_gb", "peak_gb.p95", "p95 use", unit="GB"),
@@ -59,6 +64,7 @@ TASKS = (
     OVER_REQUEST,
     Column("n_without_request", heading="No request", unit="runs", help="Runs without a request."),
     Column("task", heading="Full name", width="large"),
+    Column("requested_gb_h", heading="Requested", unit="GB·h", aside=True),
     *(Column(name, shown=False) for name in ("cpu_utilisation", "n_without_use", "n_lower_bound")),
     Column("peak_gb", lambda one: asdict(one.peak_gb), shown=False),
 )
@@ -161,21 +167,29 @@ def assessment_sentence(result: Assessment) -> str:
 
 def _figures(result: Assessment) -> tuple[Figure, ...]:
     over = replace(OVER_REQUEST, value=lambda one: sum(task.n_over_request for task in one.tasks))
+    judged = counted(result.n_judged, "run")
     requested = (
-        f"Requests times run time of {counted(result.n_requesting, 'finished run')} with a request; below it uses "
-        f"times run time of {counted(result.n_runs, 'finished run')} with a use. GB = 1e9 bytes."
+        f"Requests times run time of {judged} with a request and a known use, below it their uses times run time. "
+        f"{counted(result.n_requesting, 'finished run')} with a request held {gb_h(result.requested_gb_h)}."
     )
+    used = result.memory.utilisation_by_time * result.judged_gb_h
+    n_both = compared_runs(result)
     return (
         _used("memory", UTILISATION, result.memory),
-        Figure(REQUESTED, result, f"used {gb_h(result.used_gb_h)} by {counted(result.n_runs, 'run')}", requested),
+        Figure(JUDGED, result, f"used {gb_h(used)} by {judged}" if result.n_judged else "", requested),
         Figure(
             over,
             result,
-            f"{format_share(over.of(result) / result.n_runs)} of {counted(result.n_runs, 'finished run')}",
+            f"{format_share(over.of(result) / n_both)} of {counted(n_both, 'finished run')}" if n_both else "",
             f"{OVER_REQUEST.help} Whatever is saved elsewhere, they are too small.",
         ),
         _used("cpu", CPU_BY_TIME, result.cpu),
     )
+
+
+def compared_runs(result: Assessment) -> int:
+    """The runs that have a request and a use, also where that is a lower bound."""
+    return result.memory.n + result.memory.n_lower_bound
 
 
 def _used(resource: str, column: Column, found: Utilisation) -> Figure:

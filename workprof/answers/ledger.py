@@ -238,7 +238,7 @@ def ledger_sentence(ledger: Ledger) -> str:
     """What is never used of the first resource, the shares of the others, and who wastes most."""
     held = [name for name in judged_resources(ledger) if name != LIMIT]
     if not held:
-        return "No run has both a request and a use, so nothing can be judged."
+        return "No finished run has both a request and a use, so nothing can be judged."
     amount = ledger.totals.of(held[0])
     sentence = never_used(WORDS[held[0]], amount.wasted, amount.judged_requested, hours_of(held[0]))
     if others := [f"{format_share(ledger.totals.of(name).wasted_share, 0)} of {WORDS[name]}" for name in held[1:]]:
@@ -346,7 +346,13 @@ FINDINGS = (
     Column("finding", lambda one: RULES[one.rule].title, "Finding", pinned=True, width="medium"),
     WHOSE,
     Column("runs", "n_runs", "Runs", unit="runs"),
-    Column("share_of_requested", "share", "Of all requested", unit="share"),
+    Column(
+        "share_of_requested",
+        "share",
+        "Of all requested",
+        unit="share",
+        help="By finished runs; of runs that did not finish: by all runs.",
+    ),
     Column("wasted", lambda one: f"{number(one.amount)} {one.unit}", "Wasted"),
     Column("money", heading="Wasted money", form="%,.2f", optional=True),
     Column("request_used_share", "used_share", "Used", unit="share"),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from workprof.answers.assessment import compared_runs
 from workprof.answers.classifier import strict_split
 from workprof.answers.forecasts import Naming
 from workprof.answers.over_time import left_out_words, memory_sentence
@@ -61,9 +62,10 @@ def waste_meaning(assessed: Assessment) -> str:
     over = sum(task.n_over_request for task in assessed.tasks)
     far = not assessed.wasted_gb_h < FAR_UNUSED * assessed.judged_gb_h
     says = "Requests say little about needs: most are far too large" if far else "Requests are close to needs"
-    if assessed.n_runs and not over:
+    n_both = compared_runs(assessed)
+    if n_both and not over:
         return f"{says}, and no finished run exceeds its own."
-    above = format_share(over / assessed.n_runs) if assessed.n_runs else "an unknown share"
+    above = format_share(over / n_both) if n_both else "an unknown share"
     return f"{says}, yet {above} of the runs exceed theirs."
 
 

@@ -284,6 +284,7 @@ class TaskAssessment:
     cpu_utilisation: float  # use / request of CPU
     cpu_utilisation_by_time: float  # the same, weighted by hours
     requested_gb_h: float  # GB·h requested, by its finished runs with a request and a run time, measured or not
+    judged_gb_h: float  # by those of them whose use is known and no lower bound: `wasted_gb_h` is of it
     wasted_gb_h: float  # GB·h requested and not used, by those with a use
     size_class: str  # 'light', 'moderate' or 'heavy'
     too_few: bool  # whether it has too few runs to advise on
@@ -535,6 +536,7 @@ def _task(held: _HeldBy, code: int, size_class: str) -> TaskAssessment:
         cpu_utilisation=cpu.utilisation,
         cpu_utilisation_by_time=cpu.utilisation_by_time,
         requested_gb_h=total["requested_gb_h"],
+        judged_gb_h=total["judged_gb_h"],
         wasted_gb_h=total["wasted_gb_h"],
         size_class=size_class,
         too_few=too_few(len(used_gb)),

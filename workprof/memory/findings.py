@@ -38,7 +38,7 @@ class Finding:
     hours: float  # run time of those that break it
     amount: float  # what they waste, in `unit`
     unit: str  # GB·h, core·h, GPU·h, limit·h or node·h
-    share: float  # of all that is requested of the resource in the trace
+    share: float  # of what finished runs request of the resource; of runs that did not finish: of what all request
     money: float  # what that costs; NaN without a price
     used_share: float  # used over requested of those runs; NaN = of no meaning here
     requested: float  # of the row; without one what most of the runs request, in `amount_unit`

@@ -94,7 +94,7 @@ class Rules:
         self.limits = limits
         self._n_runs = 0
         self._absent: Mapping[str, tuple[str, ...]] = {}
-        self._requested = dict.fromkeys(NAMES, 0.0)
+        self._requested, self._every = dict.fromkeys(NAMES, 0.0), dict.fromkeys(NAMES, 0.0)
         self._judged, self._bounded = Counter[str](), Counter[str]()
         self._known, self._lacking = Counter[str](), dict[str, Unjudged]()
         self._node_h = 0.0
@@ -133,6 +133,7 @@ class Rules:
         held = {name: runs.over_time(name, runs.requested[name]) for name in NAMES}
         for name in NAMES:
             self._requested[name] += float(np.nansum(np.where(runs.finished, held[name], np.nan)))
+            self._every[name] += float(np.nansum(held[name]))
             self._judged[name] += int(runs.judged(name).sum())
             self._bounded[name] += int(runs.bounded(name).sum())
         for rule, one in broken.items():
@@ -159,15 +160,16 @@ class Rules:
         return result
 
     def total(self, rule: str) -> float:
-        """What is requested in the table of what the rule wastes."""
-        return self._node_h if rule == SPREAD else self._requested[self.resource_of(rule)]
+        """What finished runs request of what the rule wastes; of runs that did not finish what all runs request."""
+        requested = self._every if rule in CAUSES_OF else self._requested
+        return self._node_h if rule == SPREAD else requested[self.resource_of(rule)]
 
     def resource_of(self, rule: str) -> str:
         """The resource that a rule wastes; of a cause that of which its runs held the largest share."""
         if rule not in CAUSES_OF:
             return RULES[rule].resource
         held = self._held[rule]
-        totals = {name: self._requested[name] for name in held}
+        totals = {name: self._requested[name] or self._every[name] for name in held}
         return max(held, key=lambda name: held[name] / totals[name] if totals[name] > 0 else 0.0)
 
     def found(self, rule: str) -> bool:

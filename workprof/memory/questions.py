@@ -74,7 +74,7 @@ ASSESS = Question(
     Assessment,
     "workprof.memory.assessment:assessment_of",
     finds="requests and use by task",
-    version=4,
+    version=5,
     page=PAGE,
     tab="Tasks",
     method="assessment",

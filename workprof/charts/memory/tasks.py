@@ -100,18 +100,18 @@ AXIS = {"title": "Memory held (GB·h)", "rangemode": "tozero", "tickformat": "~s
 def requested_chart(result: Assessment) -> Chart:
     """Return requested and used GB·h of the tasks that leave most unused: what is known before a verdict."""
     told = assessment_answer(result)
-    tasks = sorted((one for one in result.tasks if one.requested_gb_h > 0), key=lambda one: -one.wasted_gb_h)
+    tasks = sorted((one for one in result.tasks if one.judged_gb_h > 0), key=lambda one: -one.wasted_gb_h)
     shown_tasks = tasks[:MOST_REQUESTED]
     rows = row_labels([one.task for one in shown_tasks])
-    within = [one.requested_gb_h - one.wasted_gb_h for one in shown_tasks]
+    within = [one.judged_gb_h - one.wasted_gb_h for one in shown_tasks]
     hover = [
-        f"<b>{row}</b>, {counted(one.n, 'run')}<br>requested {gb_h(one.requested_gb_h)}"
-        f"<br>not used {gb_h(one.wasted_gb_h)} ({format_share(one.wasted_gb_h / one.requested_gb_h)})"
+        f"<b>{row}</b>, {counted(one.n, 'run')}<br>requested {gb_h(one.judged_gb_h)}"
+        f"<br>not used {gb_h(one.wasted_gb_h)} ({format_share(one.wasted_gb_h / one.judged_gb_h)})"
         for one, row in zip(shown_tasks, rows, strict=True)
     ]
     figure = figure_of(
         [
-            _bar("requested", [one.requested_gb_h for one in shown_tasks], rows, (REQUESTED_COLOUR, 0.82), hover),
+            _bar("requested", [one.judged_gb_h for one in shown_tasks], rows, (REQUESTED_COLOUR, 0.82), hover),
             _bar("used, up to the request", within, rows, (COLOURS[0], 0.44), hover),
         ],
         x=AXIS,
