@@ -53,6 +53,7 @@ CHANGED: dict[str, str] = {
     "version: memory.why": "sizes follow the cap, the floor and the retries",
     "version: memory.replay": "what several seeds save is that of their means",
     "version: memory.profile_bins": "runs killed for memory are counted beside them",
+    "heading: memory Explore: memory_tasks requested_gb_h": "the page shows judged_gb_h, of runs whose use is known",
     "version: memory.assess": "the requests of runs whose use is known are added up by task, too",
     "version: memory.train": "dates and parts of names may be inputs",
     "version: memory.tables": "dates and parts of names may be inputs",

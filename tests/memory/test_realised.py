@@ -2,18 +2,20 @@
 
 import datetime as dt
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.answers.changes import changes_answer, realised_answer
+from workprof.answers.changes import changes_answer, realised_answer, taken_up_words
 from workprof.core.answer import to_json
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.settings import from_environment
 from workprof.memory.changes import ChangesSettings, changes_of, last_period
 from workprof.memory.decisions import ACCEPTED, Decision
 from workprof.memory.realised import (
+    ACCEPTED_ROWS,
     NO_RUNS,
     NOT_YET,
     TAKEN_UP,
@@ -203,6 +205,12 @@ def test_runs_that_fail_at_once_are_told_and_move_no_median():
 )
 def test_the_last_period_is_a_full_one(since, moment, expected):
     assert last_period(since, moment.timestamp(), has_dates=True) == expected
+
+
+def test_what_nobody_was_told_is_not_called_advice():
+    found = realised_of(trace(weeks=3, users=1), (), "the verdict on runs before 5 Jan")
+    assert not found.accepted and "moved as a plan on earlier runs says" in taken_up_words(found)
+    assert "accepted rows taken up" in taken_up_words(replace(found, advice=ACCEPTED_ROWS))
 
 
 def test_a_clock_without_dates_counts_weeks_from_day_0():

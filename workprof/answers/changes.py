@@ -120,8 +120,10 @@ def changes_figures(result: Changes) -> tuple[Figure, ...]:
 
 
 def taken_up_words(found: RealisedSaving) -> str:
-    """'5 of 20 advised rows taken up'."""
-    return f"{found.taken_up:,} of {counted(len(found.rows), 'advised row')} taken up"
+    """'5 of 20 accepted rows taken up'; of what nobody was told '5 of 20 rows moved as a plan on earlier runs says'."""
+    if found.accepted:
+        return f"{found.taken_up:,} of {counted(len(found.rows), 'accepted row')} taken up"
+    return f"{found.taken_up:,} of {counted(len(found.rows), 'row')} moved as a plan on earlier runs says"
 
 
 def parts_words(result: Changes, state: str) -> str:

@@ -28,6 +28,7 @@ CLOCK = ("submit_time_s", "start_time_s", "end_time_s")
 HALF_WAY = 0.5
 USE_CHANGED, BY_CHANCE = 0.1, 0.01
 """The median use changed by more than this share, and by chance as rarely as that."""
+ACCEPTED_ROWS = "accepted rows, each from its decision on"
 TAKEN_UP, PARTLY, NOT_YET, NO_RUNS = "taken up", "partly", "not taken up", "no later runs"
 
 
@@ -86,6 +87,11 @@ class RealisedSaving(Shown):
     lost: float  # GB·h
     n_killed: int
     latest_s: float  # submission of the newest run
+
+    @property
+    def accepted(self) -> bool:
+        """Whether somebody accepted the advice; else a plan on earlier runs would have given it."""
+        return self.advice == ACCEPTED_ROWS
 
     @property
     def taken_up(self) -> int:

@@ -34,7 +34,7 @@ from workprof.memory.ledger_settings import GROUPINGS, PROFILE, TASK, USER, usua
 from workprof.memory.model_data import DRAWN_OF
 from workprof.memory.model_tables import TableSettings
 from workprof.memory.over_time import usual_over_time_rows
-from workprof.memory.realised import CLOCK, RealisedSaving, accepted_advice, realised_of, verdict_advice
+from workprof.memory.realised import ACCEPTED_ROWS, CLOCK, RealisedSaving, accepted_advice, realised_of, verdict_advice
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.scenarios import Comparison, Scenario, compare
 from workprof.memory.schedule import ScheduleSettings
@@ -331,7 +331,7 @@ class MemoryQuestions(ProfileQuestions):
             before = self.verdict(narrowed(whole, Scope(scope.of, until)), None, progress)
             advice, told = verdict_advice(before.memory.rows, low), f"the verdict on runs before {since}"
         else:
-            advice, told = accepted_advice(self.decisions(entry.hash)), "accepted rows, each from its decision on"
+            advice, told = accepted_advice(self.decisions(entry.hash)), ACCEPTED_ROWS
             if not advice or not has_dates:
                 why = "this trace's clock shows no dates" if advice else "no change of a request is accepted"
                 raise SettingsError(f"{why}; give --since: the verdict on the runs before is the advice then")
