@@ -20,6 +20,14 @@ def record(job, *, state=64, info=0, request="rusage[mem=4000]", asked=(), hosts
     return f'{first} {texts} {lists} {state} 60.0 "{name}" "a.sh ""x"" y" {usage} {then} {end}\n'
 
 
+def test_a_job_of_many_machines_may_have_more_slots_than_one_has(store, write):
+    text = "".join(record(at, hosts=hosts) for at, hosts in enumerate((("n1", "n2", "n3"), ("n1",)), 9000))
+    text = text.replace(" 33816602 4 ", " 33816602 8192 ").replace('"proj" 0 4 ', '"proj" 0 8192 ')
+    report = store.ingest([write("lsb.acct", text)], IngestOptions())
+    asked = store.frame(report.dataset, ["requested_cpu_percent"])["requested_cpu_percent"]
+    assert asked.fillna(-1).tolist() == [819_200, -1]
+
+
 def test_records_of_ended_jobs(store, write):
     text = (
         record(9000)

@@ -209,6 +209,7 @@ FORMAT = Format(
         Rule("peak_memory_bytes", "maxRMem", "KiB"),
     ),
     required=("job",),
+    many_machines=True,
     finished=("done",),
     duration_from_times=True,
     units=(("cpu_s", "s"), ("maxRSwap", "KiB")),
