@@ -7,7 +7,7 @@ import zipfile
 import openpyxl
 import pytest
 
-from workprof.core.errors import Cancelled, TraceError
+from workprof.core.errors import Cancelled, TraceError, UnitUnknown
 from workprof.store.reports import IngestOptions
 from workprof.store.spreadsheet import clock
 
@@ -82,6 +82,12 @@ def test_cells_become_what_they_show(store, write, epoch):
     assert frame["requested_memory_bytes"].tolist() == [1.5e9, 16e9, 2e9, 3e9]
     assert frame["cpu_usage_percent"].tolist() == [25, 100, 50, 200]
     assert [(check.name, check.count) for check in report.checks if check.name == "titles"] == [("titles", 1)]
+
+
+def test_days_alone_are_asked(store, write):
+    rows = [["job", "start", "end"], ["a", dt.date(2026, 1, 5), dt.date(2026, 1, 6)]]
+    with pytest.raises(UnitUnknown, match="days without a time of day"):
+        store.ingest([write("days.xlsx", book(("Jobs", rows, {})))], IngestOptions())
 
 
 def test_the_first_sheet_that_holds_a_table_is_read_and_another_can_be_chosen(store, write):

@@ -50,6 +50,7 @@ WHOLE = 1e15
 """Above, a number of a workbook is no longer exact to one."""
 
 DATE = re.compile(r"[dye]|mmm")
+TIME_OF_DAY = re.compile(r"[hs]")
 UNIT_LITERAL = re.compile(r'[#0,.]+\s*"\s*(\w+)\s*"')
 LITERALS = re.compile(r'"[^"]*"|\\.|\[(?!h+\]|m+\]|s+\])[^\]]*\]|_.|\*.', re.IGNORECASE)
 UNCOMPUTED = re.compile(
@@ -267,6 +268,8 @@ class _Texts:
             return clock(value.hour * HOUR_S + value.minute * MINUTE_S + value.second + value.microsecond / 1e6)
         if isinstance(value, datetime.datetime):
             if self._is_date(cell.number_format):
+                if value.time() == datetime.time() and not TIME_OF_DAY.search(_plain(cell.number_format)):
+                    return value.date().isoformat()
                 return value.isoformat(" ", "milliseconds" if value.microsecond else "seconds")
             from openpyxl.utils.datetime import to_excel  # noqa: PLC0415  as in _loaded
 
@@ -285,9 +288,12 @@ class _Texts:
     def _is_date(self, number_format: str) -> bool:
         result = self._dates.get(number_format)
         if result is None:
-            plain = LITERALS.sub("", number_format.split(";", maxsplit=1)[0]).lower().replace("am/pm", "")
-            result = self._dates[number_format] = bool(DATE.search(plain))
+            result = self._dates[number_format] = bool(DATE.search(_plain(number_format)))
         return result
+
+
+def _plain(number_format: str) -> str:
+    return LITERALS.sub("", number_format.split(";", maxsplit=1)[0]).lower().replace("am/pm", "")
 
 
 def clock(seconds: float) -> str:
