@@ -260,6 +260,16 @@ def test_files_of_one_format_are_one_dataset_and_a_run_told_again_counts_once(be
     assert (changed.rows, changed.new, changed.changed) == (50, 0, 1)
 
 
+def test_runs_of_files_that_stay_the_same_grow_old(bench, tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text(
+        "job_name,start_time_s,end_time_s\n" + "".join(f"j{day},{day}e5,{day}.1e5\n" for day in range(1, 5))
+    )
+    bench.add_source(Source("jobs", "files", str(path), keep_s=3e5))
+    assert [bench.refresh("jobs", now_s=moment).rows for moment in (4.2e5, 4.2e5, 5.2e5, 5.2e5)] == [3, 3, 2, 2]
+    assert bench.dataset("jobs").rows == 2
+
+
 def test_files_of_two_formats_or_units_change_nothing(bench, tmp_path):
     folder = tmp_path / "traces"
     folder.mkdir()

@@ -12,7 +12,7 @@ from workprof.store.trace_store import TraceStore
 
 
 def fetch(source: Source, state: State, place: Place) -> Fetched:
-    """The files, where one is new, gone or changed.
+    """The files, where one is new, gone or changed, or runs go when they are old.
 
     Raises SourceUnreachable when there is none.
     """
@@ -22,7 +22,7 @@ def fetch(source: Source, state: State, place: Place) -> Fetched:
     if not paths:
         raise SourceUnreachable(f"{source.address}: no file is there; check --path")
     there = {str(one): [float(one.stat().st_size), one.stat().st_mtime] for one in paths}
-    if there == state.files:
+    if there == state.files and not source.keep_s:
         return Fetched(None, replace(state, until_s=place.now_s))
     load = reading(paths, replace(source.options, name=source.name))
     return Fetched(load, replace(state, until_s=place.now_s, files=there), whole=True)
