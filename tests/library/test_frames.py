@@ -58,6 +58,14 @@ def generic_table(n=300):
     )
 
 
+def test_a_name_that_no_dataset_may_have_is_refused_and_writes_nothing(tmp_path):
+    with (
+        wp.Workbench(wp.Settings(tmp_path / "home", tmp_path)) as bench,
+        pytest.raises(wp.WorkprofError, match="'a/b'"),
+    ):
+        bench.data.ingest(pd.DataFrame({"job": ["a"], "runtime_s": [1.0]}), wp.IngestOptions(name="a/b"))
+
+
 def test_units_in_the_headings_of_a_generic_table_hold_for_its_frame(tmp_path):
     path = tmp_path / "runs.csv"
     generic_table().to_csv(path, index=False)

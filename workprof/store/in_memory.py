@@ -13,6 +13,7 @@ from pyarrow import csv
 
 from workprof.core.errors import SettingsError, TraceError
 from workprof.formats import FORMATS
+from workprof.store.catalogue import checked_name
 from workprof.store.detect import has_headings
 from workprof.store.relation import refuse_fractions
 
@@ -106,7 +107,10 @@ def written(given: object, folder: Path, name: str) -> Path:
 
     Texts and numbers become CSV, as they mostly were before: what a format knows of texts holds for them. What has
     other kinds of values (moments, lengths of time) is kept with its types, as Parquet.
+
+    Raises SettingsError for a name that no dataset may have.
     """
+    checked_name(name)
     table = arrow_table(given)
     if table.num_columns < 2 or not all(_as_text(field.type) for field in table.schema):
         path = folder / f"{name}.parquet"
