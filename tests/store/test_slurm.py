@@ -119,6 +119,13 @@ def loaded(store, write, text, *fields):
     return {check.name: check for check in report.checks}, frame[list(fields)].to_numpy().tolist()
 
 
+def test_headings_that_stand_there_again_are_no_run(store, write):
+    dumps = [f"JobID|State|ReqMem|ElapsedRaw\n{at}|COMPLETED|4G|{at}0\n{at}7|FAILED|x|y\n" for at in (1, 2, 3)]
+    report = store.ingest([write("cat.txt", "".join(dumps))], IngestOptions())
+    assert (report.rows_read, report.rows, report.rejected) == (8, 6, 2)
+    assert sorted(set(store.rejects(report.dataset)["line"])) == [4, 7]
+
+
 def test_slashes_are_read_as_the_whole_dump_tells_or_asked(store, write):
     """`SLURM_TIME_FORMAT='%d/%m/%Y %T'`."""
     head, moment = "JobID|State|Submit|Start|End\n", "{}/01/2026 10:00:00"

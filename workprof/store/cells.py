@@ -47,6 +47,8 @@ def sort_out(
 ) -> tuple[int, tuple[Check, ...]]:
     """Move the rows whose times cannot be read to the rejects, and tell of all other cells that say no value.
 
+    So are rows in which a column of numbers holds its heading: a further file begins there.
+
     Returned are the number of rows moved, and the checks.
 
     Raises TraceError when most values of a column of a generic table are none of what it was said to be.
@@ -61,7 +63,8 @@ def sort_out(
         f"row_number() OVER (ORDER BY rowid) - 1 AS place FROM {rows}) WHERE {CELLS} IS NOT NULL"
     )
     timing = ", ".join(str(at) for at, output in enumerate(plan.outputs) if output.column.name in TIMING) or "NULL"
-    refuses = f"kind = {UNREAD} AND output IN ({timing})"
+    headings = ", ".join(text(output.column.source.strip().lower()) for output in plan.outputs)
+    refuses = f"kind = {UNREAD} AND (output IN ({timing}) OR lower(trim(cell)) = [{headings}][output + 1])"
     (refused,) = one(cursor, f"SELECT count(DISTINCT place) FROM {listed} WHERE {refuses}")
     kept = f"place NOT IN (SELECT place FROM {listed} WHERE {refuses})" if refused else "TRUE"
     if declared.name == generic.FORMAT.name:
