@@ -12,8 +12,11 @@ from workprof.answers.digest import team_letter
 from workprof.answers.node_history import history_answer, moved_words
 from workprof.charts.nodes.history import course_lines, states_over_time
 from workprof.core.errors import NotEnoughData
+from workprof.core.progress import silent
 from workprof.core.settings import from_environment
 from workprof.nodes.history import EXCLUDED, RERUN, SERVICE, HistorySettings, limits, node_history, trend_of, verdicts
+from workprof.nodes.ranking import rank_nodes
+from workprof.nodes.selection import RankSettings
 from workprof.watch.numbers import value_of
 from workprof.workbench import Workbench
 
@@ -159,6 +162,21 @@ def test_nodes_are_told_with_their_benchmark_and_since_when():
     assert moved_words(found, "runs", 0) == ""
     with pytest.raises(NotEnoughData, match="no benchmark run has a start"):
         node_history({"runs": planted().assign(started_s=np.nan)}, HistorySettings())
+
+
+def test_a_node_that_the_ranking_calls_degraded_is_named_over_time_and_the_other_way_round():
+    rows = planted().dropna(subset="started_s").drop(columns="row_id").to_dict("records")
+    rows += [run_of("calm", "memory-sysbench", 1.0 if run < 12 else 0.9, 1e9 + run * 36_000) for run in range(13)]
+    runs = {"runs": numbered(rows)}
+    ranked = rank_nodes(runs, RankSettings(n_draws=100), silent)
+    bad = {one.node: one.degraded for one in ranked.nodes}
+    found = node_history(runs, HistorySettings())
+    assert bad == {one.node: one.slowed for one in found.nodes}
+    named = [one.node for one in found.nodes if one.slowed and one.state != EXCLUDED]
+    assert "calm" in named
+    words = history_answer(found).sentence.partition("the ranking calls degraded: ")[2]
+    assert all(f"{node} (its" in words for node in named)
+    assert any("Over time follows every run" in note for note in ranked.notes)
 
 
 def test_the_trend_is_the_median_of_the_slopes():

@@ -4,7 +4,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from workprof.answers.nodes import moment_words
+from workprof.answers.nodes import moment_words, slowed_words
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
 from workprof.core.units import DAY_S, format_share
@@ -29,7 +29,9 @@ def history_sentence(result: History) -> str:
             parts.append(
                 f"{counted(len(own), 'node')} {'is' if len(own) == 1 else 'are'} {verb}: {listed(named + rest)}"
             )
-    return f"{'; '.join(parts)}." if parts else STEADY
+    other = [f"{one.node} ({slowed_words(one.slowed)})" for one in result.nodes if one.slowed and one.state != EXCLUDED]
+    ranked = f" By its newest runs alone the ranking calls degraded: {listed(other[:MOST_NAMED])}." if other else ""
+    return f"{'; '.join(parts)}.{ranked}" if parts else f"{STEADY}{ranked}"
 
 
 def _named(one: NodeState) -> str:

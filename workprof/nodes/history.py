@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -26,6 +26,7 @@ from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.units import DAY_S
+from workprof.nodes.comparisons import Degraded, degraded_nodes
 from workprof.nodes.histories import LEAST_HISTORY, LEAST_SCALE
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.selection import EXCLUDE_NONE, STRESSED, RankSettings, oriented, select
@@ -146,6 +147,7 @@ class NodeState:
     n_runs: int
     n_alarms: int  # times that another run was requested
     trend: Trend  # of that benchmark, else of the one that falls fastest
+    slowed: Degraded | None = None  # what the ranking says of its newest runs against all earlier ones
 
 
 @dataclass(frozen=True, repr=False)
@@ -202,9 +204,11 @@ def node_history(frames: Mapping[str, pd.DataFrame], settings: HistorySettings, 
             course = Course(node, str(name), at_s, *walk, trend_of(at_s, values))
             courses.append(course)
             changes += _changes(course)
+    slowed = degraded_nodes(runs, tuple(names))
+    states = [replace(_state_of(courses, node), slowed=one) for node, one in zip(names, slowed, strict=True)]
     return History(
         settings=settings,
-        nodes=tuple(sorted((_state_of(courses, node) for node in names), key=_how_bad)),
+        nodes=tuple(sorted(states, key=_how_bad)),
         courses=tuple(courses),
         changes=tuple(sorted(changes, key=lambda one: (-one.at_s, one.node, one.benchmark))),
         left_out=left_out,

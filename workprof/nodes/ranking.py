@@ -351,6 +351,8 @@ def ranking_notes(
             f"{n_unknown} of {len(stressed)} runs are not labelled as under load or idle; they are included, unless "
             "runs that are flagged as degraded are excluded"
         )
+    if any(one.degraded for one in nodes):
+        notes.append("degraded: by newest runs against all earlier ones; Over time follows every run, and may differ")
     if levels.by_campaign.any():
         notes.append("whole measurement campaigns were resampled where a benchmark has three or more of them")
     return tuple(notes)
