@@ -59,6 +59,10 @@ CHANGED: dict[str, str] = {
     "version: memory.tables": "dates and parts of names may be inputs",
     "version: nodes.rank": "nodes are called different overall only where an aspect differs",
     "version: nodes.advice": "it ranks nodes",
+    **{
+        f"heading: home:  {name}": "flagged nodes are told where the trace names them"
+        for name in ("dataset", "node", "benchmarks", "degraded_probability")
+    },
     "version: profiles.durations": "past the longest run that was cut short, shares are bounds",
     "version: profiles.membership": "equal rows are wholly of their own profile",
     "version: phases.shapes": "what is seen of a run no longer tells how long it will be",
