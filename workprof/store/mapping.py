@@ -307,7 +307,7 @@ def _ask_for_zone(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
     clocks = _clocks_of(result, look)
     if not {IN_UTC, LOCAL} <= set(clocks.values()):
         return result
-    why = "UTC and local times differ by the zone, which is not told"
+    why = "UTC and local times differ by an unknown zone"
     return result | {field: Guess(result[field].source, False, why) for field, clock in clocks.items() if clock}
 
 
