@@ -231,5 +231,5 @@ FORMAT = Format(
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
     not_known=NOT_KNOWN,
-    rows_version=2,
+    rows_version=3,
 )

@@ -406,7 +406,7 @@ FORMAT = Format(
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
     not_known="PBS samples memory: a short peak may be missed, so a size may be too small.",
-    rows_version=3,
+    rows_version=4,
 )
 
 JSON = replace(
