@@ -6,7 +6,7 @@ import pytest
 
 from tests.refresh.conftest import rows_of
 from tests.refresh.planted import BEGIN, jobs, sacct
-from workprof.core.errors import SettingsError
+from workprof.core.errors import DatasetUnknown, SettingsError
 from workprof.formats import FORMATS
 from workprof.sources.api import SourceUnreachable
 from workprof.sources.source import Source
@@ -131,6 +131,11 @@ def test_links_of_before_a_refresh_go_on(bench, tmp_path, on_path, source):
     assert bench.dataset(f"{first}?user=ann").rows < now.rows
     bench.rename("cluster", "other")
     assert bench.dataset(first).name == "other"
+    bench.remove("other")
+    (tmp_path / "other.csv").write_text("job_name,duration_s\na,1\n")
+    assert bench.former_hashes(bench.ingest([tmp_path / "other.csv"]).hash) == ()
+    with pytest.raises(DatasetUnknown):
+        bench.dataset(first)
 
 
 HEADING = "JobID|JobName|User|Cluster|State|Submit|Start|End|Elapsed|ReqMem|MaxRSS"

@@ -102,7 +102,8 @@ def test_a_role_never_grows(tmp_path):
 def test_what_was_done_is_noted_with_who_did_it(settings, write):
     path = write("a.csv", "job_name,duration_s\n" + "".join(f"j{i},{i + 1}\n" for i in range(50)))
     with TraceStore(settings) as store:
-        ann, bob, shell = (contextvars.copy_context() for _ in range(3))
+        ann, bob, shell, nobody = (contextvars.copy_context() for _ in range(4))
+        nobody.run(act_as, Actor("", "service"))  # with what others handed in, who were noted for it
         shell.run(act_as, Actor("me", "command"))  # another test may have acted by another door
         ann.run(act_as, Actor("ann", "dashboard"))
         bob.run(act_as, Actor("bob\n{", "service"))
@@ -112,6 +113,7 @@ def test_what_was_done_is_noted_with_who_did_it(settings, write):
             shell.run(store.rename, "nothing", "b")
         shell.run(store.rename, "a", "b")
         shell.run(store.save_scope, "mine", "user=bob")
+        nobody.run(store.save_scope, "ours", "user=bob")
         bob.run(store.remove, "b")
         noted = store.audit()
     told = [(one.deed, one.what, one.door) for one in noted]

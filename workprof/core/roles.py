@@ -71,7 +71,7 @@ SEE_AUDIT = Deed("look at the audit log", Role.ADMIN)
 class Actor:
     """Who acts, and through which door: dashboard, service or command."""
 
-    name: str
+    name: str  # '' = the server, with what others handed in and were noted for: the audit log tells nothing
     door: str
 
 

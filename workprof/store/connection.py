@@ -26,7 +26,7 @@ import duckdb
 
 from workprof.core.errors import HomeBusy, SettingsError, WorkprofError
 from workprof.core.progress import Progress, silent
-from workprof.core.roles import PREPARE, Deed
+from workprof.core.roles import PREPARE, Deed, actor
 from workprof.core.settings import Settings
 from workprof.core.units import GIB
 from workprof.store.audit import Audit
@@ -250,7 +250,7 @@ class Database:
                     yield
                     if self._depth == 1 and self._commits != before:
                         self.after_writing()
-                        if deed is not PREPARE:
+                        if deed is not PREPARE and actor().name:
                             self.audit.note(deed.name, what, self.role)
                 finally:
                     self._depth -= 1

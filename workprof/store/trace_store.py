@@ -274,6 +274,7 @@ class TraceStore(
             with self._database.transaction() as cursor:
                 entry = catalogue.entry(cursor, dataset)
                 cursor.execute("DELETE FROM catalogue WHERE hash = ?", [entry.dataset.hash])
+                cursor.execute("DELETE FROM former_hashes WHERE name = ?", [entry.dataset.name])
                 documents.forget_feedback(cursor, entry.dataset.hash)
                 documents.forget_scenarios(cursor, entry.dataset.hash)
                 for table in (entry.table, entry.rejects):
