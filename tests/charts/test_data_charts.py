@@ -176,7 +176,7 @@ def test_a_part_says_what_is_told_of_the_whole_dataset():
         validity_sentence(DATASET, part)
         == "83 of 400 runs are in this part; of the whole dataset, 2 checks need a look."
     )
-    assert ingest_sentence(part).startswith("83 of 400 runs are in this part; rejected rows, lines and checks are told")
+    assert ingest_sentence(part).startswith("83 of 400 runs are in this part; rejected rows, lines and checks are of")
 
 
 def test_a_round_width_is_named_in_words():

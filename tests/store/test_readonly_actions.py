@@ -183,7 +183,7 @@ def test_no_question_that_writes_is_forgotten():
             elif isinstance(function, ast.Assign) and ast.unparse(function.value).startswith("of_store("):
                 askers |= {function.targets[0].id} if function.value.args[0].attr in WRITES else set()
     behind = {"_fold_in", "adopt_refit", "set_library_edits"}  # of `observe`; of its refit; by `save_scenario`
-    behind |= {"_name_again"}  # of `refresh`
+    behind |= {"_name_again", "_name_one"}  # of `refresh`
     assert askers - behind <= set(ASKED)
     assert "rename" in askers
 

@@ -198,7 +198,7 @@ def _checked(report: IngestReport) -> str:
 def ingest_sentence(report: IngestReport) -> str:
     """Return what an ingest did, in one sentence."""
     if SIGN in report.hash:
-        return f"{_part(report)}; rejected rows, lines and checks are told of the whole dataset."
+        return f"{_part(report)}; rejected rows, lines and checks are of the whole dataset."
     if report.already_loaded:
         return f"This content is already loaded as {report.dataset}: {counted(report.rows, 'row')}."
     rejected = f", {format_count(report.rejected)} rejected" if report.rejected else ", none rejected"
