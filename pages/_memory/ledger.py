@@ -16,12 +16,7 @@ from pages._memory.scope import PageContext
 from pages._parts import clusterings, figures, forms, tables
 from pages._parts.controls import choice
 from workprof.answers.chargeback import chargeback_answer
-from workprof.answers.ledger import (
-    findings_sentence,
-    ledger_answer,
-    ledger_runs_answer,
-    ledger_sentence,
-)
+from workprof.answers.ledger import findings_sentence, ledger_answer, ledger_runs_answer, ledger_sentence
 from workprof.answers.ledger_exports import findings_csv, json_text, mail_text, rows_csv
 from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.profiles.jobs import Selection
