@@ -120,6 +120,7 @@ def curve_chart(verdict: Verdict) -> Chart | None:
                 customdata=[_point_words(chosen, memory)],
                 name="chosen",
                 showlegend=True,
+                cliponaxis=False,
             ),
         ],
         x={"title": "Acceptable kills (% of runs)", "rangemode": "tozero"},
