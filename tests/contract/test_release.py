@@ -40,7 +40,7 @@ RELEASE = json.loads(KEPT.read_text())
 UNDATED = "days of a clock without dates are those of a period; nameless runs are not all runs"
 WAITS = "what is held out by time is submitted after the end of what is learned, waits and all"
 CHANGED: dict[str, str] = {
-    "version: memory.verdict": "the interval of a next window weighs keys",
+    "version: memory.verdict": "the interval of a next window weighs keys; a raise pays by kills that it prevents",
     "version: memory.changes": "it compares verdicts",
     "version: memory.ledger": "its findings are rows of the verdict",
     "version: memory.ledger_runs": "its findings are rows of the verdict",

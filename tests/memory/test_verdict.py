@@ -12,7 +12,7 @@ from tests.memory.naive_chances import learned
 from tests.sentences import long_ones
 from workprof.answers import home
 from workprof.answers.ledger import findings_sentence
-from workprof.answers.verdict import notes, verdict_answer, what_if_sentence
+from workprof.answers.verdict import notes, verdict_answer, what_if_sentence, why
 from workprof.charts.memory.verdict import curve_chart
 from workprof.charts.tour import decision_stop
 from workprof.core.answer import to_json, to_text
@@ -27,7 +27,7 @@ from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Sizing, Windows, advise
 from workprof.memory.resources import MEMORY, resources_of
 from workprof.memory.verdict import VerdictSettings, verdict_of
-from workprof.memory.verdict_rows import ABOVE, BOUND, FEW, KEEP, KILLED, LOWER, RAISE, TOO_SHORT
+from workprof.memory.verdict_rows import ABOVE, BOUND, FEW, KEEP, KILLED, KILLS_PAY, LOWER, RAISE, TOO_SHORT
 from workprof.memory.what_if import WhatIfSettings
 
 SIZING = Sizing(step=0.1, floor=0.1, acceptable_share=None, price=None)
@@ -121,7 +121,8 @@ def obvious_size(asked, one, model, factor, sizing, price):
         tail = (1 - model.heavy_share) * (1 + z / 3) ** (-3 * model.tail)
         tail += model.heavy_share * math.exp(-log_ratio / model.heavy_scale)
         chance = min(1.0, float(record_chance(model.record, np.array([one["weight"]]))[0]) * factor * tail)
-        best = min(best, (one["mean_hours"] * size + chance * (lost * max(asked, size) + price), size, chance))
+        again = asked if size < asked else 1.5 * size
+        best = min(best, (one["mean_hours"] * size + chance * (lost * again + price), size, chance))
     return best[1:]
 
 
@@ -253,7 +254,7 @@ def test_the_table_of_an_origin_replayed_is_its_part_of_the_headline(origin):
 
 def test_a_key_that_was_killed_for_memory_is_raised_and_a_bound_never_lowers():
     table = jobs(4)
-    killed = table["user"].eq("u1") & (np.arange(len(table)) % 4 == 0)
+    killed = table["user"].eq("u1") & (np.arange(len(table)) % 2 == 0)
     table.loc[killed, ["status", "finished"]] = ["OUT_OF_MEMORY", False]
     table["peak_memory_is_lower_bound"] = np.where(table["user"] == "u2", 1.0, 0.0)
     result = verdict(table).memory
@@ -294,10 +295,12 @@ def test_what_raises_hold_more_is_never_told_as_saved(rest):
 
 def test_a_rise_beside_larger_savings_is_told_with_them():
     table = jobs(4)
-    killed = table["user"].eq("u1") & (np.arange(len(table)) % 4 == 0)
+    killed = table["user"].eq("u1") & (np.arange(len(table)) % 2 == 0)
     table.loc[killed, ["status", "finished"]] = ["OUT_OF_MEMORY", False]
-    said = verdict(table).reason
-    assert said.startswith("Smaller requests save ") and said.endswith(f" more for {killed.sum()} killed runs.")
+    found = verdict(table)
+    raised = sum(row.n_killed for row in found.memory.rows if row.action == RAISE)
+    assert found.reason.startswith("Smaller requests save ") and raised
+    assert found.reason.endswith(f" more for {raised} killed runs.")
 
 
 def test_runs_without_any_time_save_nothing_that_is_known():
@@ -370,6 +373,25 @@ def test_a_request_that_is_kept_kills_as_often_as_it_did():
     (declined,) = decided(found, on).memory.rows
     for kept in (short, declined):
         assert kept.kills_per_1000.low < 250 < kept.kills_per_1000.high
+
+
+@pytest.mark.parametrize("over", [0.05, 0.2, 0.5])
+def test_a_raise_pays_by_the_kills_that_it_prevents(over):
+    """What comes after a kill is half as much more, of a request that is kept and of a larger one alike."""
+    step, actions = 0.1, set()
+    for seed in range(6):
+        use = 10e9 * np.random.default_rng(seed).lognormal(-0.3 * NormalDist().inv_cdf(1 - over), 0.3, 600)
+        killed, status = use > 10e9, np.where(use > 10e9, "OUT_OF_MEMORY", "COMPLETED")
+        own = {"requested_memory_bytes": 10e9, "user": "u", "task_name": "t"}
+        table = jobs(seed, peak_memory_bytes=np.minimum(use, 10e9), status=status, finished=~killed, **own)
+        (row,) = verdict(table).memory.rows
+        actions.add(row.action)
+        if row.action == RAISE:
+            assert row.size > row.request + step  # the next step alone prevents hardly any
+        else:
+            assert row.reason == KILLS_PAY
+            assert why(row, MEMORY, "GB").startswith(f"kept: {killed.sum()} of 600 runs were killed for memory")
+    assert RAISE in actions
 
 
 def test_use_above_the_request_raises_only_where_requests_are_enforced():

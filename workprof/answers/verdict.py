@@ -37,6 +37,7 @@ from workprof.memory.verdict_rows import (
     FULL,
     KEEP,
     KILLED,
+    KILLS_PAY,
     LOWER,
     RAISE,
     ROOM,
@@ -91,16 +92,19 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
     runs = counted(row.n_runs, "run")
     enforced = row.n_killed or row.largest <= row.request
     full = f"largest of {runs} used {used}" if enforced else f"requests are not enforced, runs used up to {used}"
-    killed = f"{row.n_killed:,} of {runs} {'timed out' if resource == TIME else 'were killed for memory'}"
+    was = "was" if row.n_killed == 1 else "were"
+    killed = f"{row.n_killed:,} of {runs} {'timed out' if resource == TIME else f'{was} killed for memory'}"
+    though = f", though {killed}" if row.n_killed else ""
     return {
         ROOM: "; ".join(part for part in (f"largest of {runs} used {used}", not_judged(row)) if part),
-        FEW: f"kept: {runs} so far",
+        FEW: f"kept: {runs} so far{though}",
         FULL: f"kept: {full}",
         VARIES: f"kept: use varies {number(row.largest / row.smallest) if row.smallest > 0 else 'many'}-fold",
         COSTLY: "kept: the kills would cost more than is saved",
         BOUND: "kept: use is only known per task, so it may be higher",
-        TOO_SHORT: "kept: too few runs to judge" + (f", though {killed}" if row.n_killed else ""),
+        TOO_SHORT: f"kept: too few runs to judge{though}",
         KILLED: f"raise: {killed}",
+        KILLS_PAY: f"kept: {killed}, which costs less than a larger request",
         ABOVE: f"raise: {row.n_above:,} of {runs} used more than their request",
     }[row.reason]
 

@@ -76,7 +76,10 @@ def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
     last: int,
     out: Floats,
 ) -> None:
-    """Fill (2, m) sizes of least expected charge, and their chances of a kill."""
+    """Fill (2, m) sizes of least expected charge, and their chances of a kill.
+
+    After a kill comes the request where the size was below it, else half as much more: larger and kept sizes alike.
+    """
     request, n, weight, squares, largest, hours, above, cut, factor = arrays
     step, floor, price = rules[0], rules[1], rules[2]
     for at in range(first, last):
@@ -104,7 +107,8 @@ def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
             chance = min(1.0, exceeds(size / largest[at], depth, spread, record, figures))
             if cut_chance > 0 and size > asked:
                 chance = max(chance, cut_chance * (largest[at] / size) ** (1.0 / figures[4]))
-            charge = hours[at] * size + chance * (lost * max(asked, size) + price)
+            again = asked if size < asked else 1.5 * size
+            charge = hours[at] * size + chance * (lost * again + price)
             if charge < best:
                 best, best_size, best_chance = charge, size, chance
         out[0, at] = best_size

@@ -18,9 +18,9 @@ from workprof.memory.resources import Resource
 LOWER, KEEP, RAISE = "lower", "keep", "raise"
 ACTIONS = (LOWER, KEEP, RAISE)
 
-FEW, FULL, COSTLY, VARIES, BOUND, TOO_SHORT, ROOM, KILLED, ABOVE, DECIDED = (
+FEW, FULL, COSTLY, VARIES, BOUND, TOO_SHORT, ROOM, KILLED, KILLS_PAY, ABOVE, DECIDED = (
     *("few runs", "uses its request", "a kill costs more", "use varies", "use known per task only"),
-    *("trace too short", "room", "killed", "above its request", "decided"),
+    *("trace too short", "room", "killed", "kills cost less", "above its request", "decided"),
 )
 
 MOST_ROWS = 5_000
@@ -274,6 +274,8 @@ def _reason(action: str, own: dict[str, float], request: float, level: int) -> s
         return KILLED if own["n_killed"] else ABOVE
     if level < 0:
         return FEW
+    if own["n_killed"]:
+        return KILLS_PAY
     if own["n_bound"]:
         return BOUND
     if own["largest"] >= NEARLY_FULL * request:
