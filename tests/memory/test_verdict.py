@@ -111,7 +111,8 @@ def obvious_size(asked, one, model, factor, sizing, price):
     spread = math.sqrt((one["squares"] + 3 * model.spread**2) / (max(one["n"] - 1, 0) + 3))
     kept = (one["above"] + 0.5) / (one["n"] + 1) if one["above"] else 0.0
     lost = one["mean_hours"] * model.longer
-    best = one["mean_hours"] * asked + kept * (lost * 1.5 * asked + price), asked, kept
+    dear = max(price, origins.PRICE_AT_DEFAULT * one["mean_hours"] * asked)
+    sizes = [(asked, kept, 1.5 * asked)]
     for multiple in origins.MULTIPLES:
         size = max(sizing.floor, math.ceil(multiple * one["largest"] / sizing.step * (1 - 1e-12)) * sizing.step)
         if size == asked or (size > asked and not kept):
@@ -121,9 +122,14 @@ def obvious_size(asked, one, model, factor, sizing, price):
         tail = (1 - model.heavy_share) * (1 + z / 3) ** (-3 * model.tail)
         tail += model.heavy_share * math.exp(-log_ratio / model.heavy_scale)
         chance = min(1.0, float(record_chance(model.record, np.array([one["weight"]]))[0]) * factor * tail)
-        again = asked if size < asked else 1.5 * size
-        best = min(best, (one["mean_hours"] * size + chance * (lost * again + price), size, chance))
-    return best[1:]
+        sizes.append((size, chance, asked if size < asked else 1.5 * size))
+
+    def least(of, toll):
+        return min(of, key=lambda found: one["mean_hours"] * found[0] + found[1] * (lost * found[2] + toll))
+
+    return least(
+        [least([found for found in sizes if found[0] <= asked], price), *(f for f in sizes if f[0] > asked)], dear
+    )[:2]
 
 
 @pytest.mark.parametrize("enforced", [False, True])
@@ -254,7 +260,7 @@ def test_the_table_of_an_origin_replayed_is_its_part_of_the_headline(origin):
 
 def test_a_key_that_was_killed_for_memory_is_raised_and_a_bound_never_lowers():
     table = jobs(4)
-    killed = table["user"].eq("u1") & (np.arange(len(table)) % 2 == 0)
+    killed = table["user"].eq("u1") & (np.arange(len(table)) % 4 == 0)
     table.loc[killed, ["status", "finished"]] = ["OUT_OF_MEMORY", False]
     table["peak_memory_is_lower_bound"] = np.where(table["user"] == "u2", 1.0, 0.0)
     result = verdict(table).memory
@@ -295,7 +301,7 @@ def test_what_raises_hold_more_is_never_told_as_saved(rest):
 
 def test_a_rise_beside_larger_savings_is_told_with_them():
     table = jobs(4)
-    killed = table["user"].eq("u1") & (np.arange(len(table)) % 2 == 0)
+    killed = table["user"].eq("u1") & (np.arange(len(table)) % 4 == 0)
     table.loc[killed, ["status", "finished"]] = ["OUT_OF_MEMORY", False]
     found = verdict(table)
     raised = sum(row.n_killed for row in found.memory.rows if row.action == RAISE)
@@ -375,7 +381,7 @@ def test_a_request_that_is_kept_kills_as_often_as_it_did():
         assert kept.kills_per_1000.low < 250 < kept.kills_per_1000.high
 
 
-@pytest.mark.parametrize("over", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize("over", [0.005, 0.05, 0.5])
 def test_a_raise_pays_by_the_kills_that_it_prevents(over):
     """What comes after a kill is half as much more, of a request that is kept and of a larger one alike."""
     step, actions = 0.1, set()
@@ -391,7 +397,7 @@ def test_a_raise_pays_by_the_kills_that_it_prevents(over):
         else:
             assert row.reason == KILLS_PAY
             assert why(row, MEMORY, "GB").startswith(f"kept: {killed.sum()} of 600 runs were killed for memory")
-    assert RAISE in actions
+    assert actions == ({KEEP} if over < 0.01 else {RAISE})
 
 
 def test_use_above_the_request_raises_only_where_requests_are_enforced():

@@ -79,9 +79,11 @@ def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
     """Fill (2, m) sizes of least expected charge, and their chances of a kill.
 
     After a kill comes the request where the size was below it, else half as much more: larger and kept sizes alike.
+    A kill of those costs at least `rules[3]` of the own booked runs: that many runs were killed makes lower sizes
+    cheaper, never the request that killed them.
     """
     request, n, weight, squares, largest, hours, above, cut, factor = arrays
-    step, floor, price = rules[0], rules[1], rules[2]
+    step, floor = rules[0], rules[1]
     for at in range(first, last):
         spread = math.sqrt((squares[at] + 3.0 * figures[5]) / (max(n[at] - 1.0, 0.0) + 3.0))
         log_weight = math.log(weight[at] + 1.0)
@@ -92,7 +94,8 @@ def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
         # The request itself kills as often as it did; a use that was cut off may have been anything above it.
         kept_chance = (above[at] + cut[at] + 0.5) / (n[at] + 1.0) if above[at] + cut[at] > 0 else 0.0
         cut_chance = (cut[at] + 0.5) / (n[at] + 1.0) if cut[at] > 0 else 0.0
-        best_size, best_chance = asked, kept_chance
+        best_size, best_chance, price = asked, kept_chance, rules[2]
+        dear = max(price, rules[3] * hours[at] * asked)
         best = hours[at] * asked + kept_chance * (lost * 1.5 * asked + price)
         before = -1.0
         for multiple in multiples:
@@ -101,6 +104,8 @@ def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
                 break
             if size in (before, asked):
                 continue
+            if size > asked and price < dear:
+                best, price = best + best_chance * (dear - price), dear
             if hours[at] * size >= best:
                 break  # larger sizes cost more, kills or not
             before = size

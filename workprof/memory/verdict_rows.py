@@ -240,8 +240,9 @@ def _row(
 def rate(action: str, size: float, chance: float, own: dict[str, float]) -> Interval:
     """The kills of the next 1,000 runs, a 95 % interval: of the row's runs, and of the chance that is foreseen.
 
-    What a killed run would have used is not known. At most such runs have all kills that are foreseen; at least those
-    of a normal distribution of log use, spread as the row's, that is above their requests as often as they were killed.
+    What a killed run would have used is not known. At most its log use goes half as far again as is foreseen, and such
+    runs have all kills; at least those of a normal distribution of log use, spread as the row's, that is above their
+    requests as often as they were killed.
     A request that is kept kills as often as it did, and the runs that used more than it.
     """
     n, unknown, low = own["n_runs"], own["n_killed"], chance
@@ -252,7 +253,9 @@ def rate(action: str, size: float, chance: float, own: dict[str, float]) -> Inte
             return Interval(0.0, 0.0)
     elif unknown:
         further = math.log(size * unknown / own["killed_at"]) / own["spread"] if own["spread"] > 0 else math.inf
-        low = min(chance, NORMAL.cdf(NORMAL.inv_cdf((unknown + 0.5) / (n + 1)) - further))
+        was = (unknown + 0.5) / (n + 1)
+        low = min(chance, NORMAL.cdf(NORMAL.inv_cdf(was) - further))
+        chance = max(chance, was * (chance / was) ** (1 / 1.5))
     least, most = (
         wilson(own["kills"] + min(unknown, share * n) + RATE_WEIGHT * share, n + RATE_WEIGHT) for share in (low, chance)
     )
