@@ -10,6 +10,7 @@ import pytest
 from tests.command_line import run_here
 from tests.memory.test_verdict import jobs
 from workprof import Workbench, from_environment
+from workprof.answers.decisions import EVERY_ROW
 from workprof.store.home import DATABASE
 
 pytestmark = pytest.mark.slow
@@ -42,7 +43,9 @@ def csv_keys(text):
 
 
 def test_what_is_decided_is_followed_by_plan_exports_and_size(workprof, tmp_path):
+    beside = ("replay", "runs", "--policies", "preset"), ("schedule", "runs", "--memory", "64GB", "--cpus", "8")
     before = workprof("memory", "plan", "runs", "--json").json
+    assert not [asked for asked in beside if EVERY_ROW in workprof("memory", *asked).err]
     first, second = memory(before)[:2]
     told = workprof("memory", "decide", "runs", first["row_key"], "--decline", "--note", "peak, soon", "--by", "ann")
     assert told.out.startswith(f"declined: {first['row_key']}\n")
@@ -66,6 +69,7 @@ def test_what_is_decided_is_followed_by_plan_exports_and_size(workprof, tmp_path
     assert row["would"]["size"] == first["size_gb"]
     assert "declined by ann" in row["why"]
     assert "1 row is left out by decision" in after["reason"]
+    assert [asked for asked in beside if EVERY_ROW in workprof("memory", *asked).err] == [*beside]
 
     text = exported(workprof)
     assert csv_keys(text) == {(one["user"], one["task_name"]) for one in memory(before)[1:]}

@@ -229,7 +229,7 @@ def _notes(result: ReplayResult) -> tuple[str, ...]:
         *(f"{note[:1].upper()}{note[1:]}." for note in result.notes),
         sized_from_words(result),
         *runs_notes(result.left_out, result.evidence, result.target),
-        *([EVERY_ROW] if result.compared is not None else []),
+        *([EVERY_ROW] if result.compared is not None and result.rows_left_out else []),
     )
 
 

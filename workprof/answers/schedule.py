@@ -226,7 +226,8 @@ def further_notes(result: Schedule) -> Iterator[str]:
     if result.no_verdict:
         yield f"The plan's sizes are not replayed: {result.no_verdict}."
     else:
-        yield EVERY_ROW
+        if result.rows_left_out:
+            yield EVERY_ROW
         if result.saved is not None and result.saved <= 0 and result.binding != MEMORY:
             yield f"The nodes are fullest by {KIND_WORDS[result.binding][1]}: less memory frees none."
     yield "Needed are nodes for these runs alone."

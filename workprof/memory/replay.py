@@ -90,6 +90,7 @@ class ReplayResult(Shown):
     seconds: float  # of the whole
     # the verdict and the policies on the verdict's judged runs; None where that was not asked
     compared: Compared | None = None
+    rows_left_out: bool = False  # whether the plan leaves some out by decision: here it has them
 
 
 LATEST_RUNS = 400

@@ -233,6 +233,7 @@ class Schedule(Shown):
     by_submission: bool
     no_verdict: str  # why there are no sizes; '' = there are
     seconds: float
+    rows_left_out: bool = False  # whether the plan leaves some out by decision: here it has them
 
     def outcome(self, name: str) -> Outcome | None:
         """The outcome of a name, if there is one."""

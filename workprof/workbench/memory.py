@@ -26,7 +26,7 @@ from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.changes import Changes, ChangesSettings, refuse_short
 from workprof.memory.decided import decided, decisions_on, rows_named
-from workprof.memory.decisions import Decision, keys_named
+from workprof.memory.decisions import LEAVE_OUT, Decision, keys_named
 from workprof.memory.facts import MOST_TESTED
 from workprof.memory.findings import decided_findings
 from workprof.memory.ledger import Ledger
@@ -228,6 +228,12 @@ def _decided(bench: Any, entry: Dataset, result: Verdict) -> Verdict:
     return cast(Verdict, last[2])
 
 
+def _beside_decisions(bench: Any, entry: Dataset, result: Any) -> Any:
+    """A result on every row of the plan, which says where some are left out there."""
+    left_out = any(one.state in LEAVE_OUT for one in bench.decisions(entry.hash))
+    return replace(result, rows_left_out=True) if left_out else result
+
+
 def _decided_findings(bench: Any, entry: Dataset, result: Ledger) -> Ledger:
     """A ledger whose findings follow what was decided about their rows."""
     if not bench.decisions(entry.hash):
@@ -267,11 +273,16 @@ class MemoryQuestions(ProfileQuestions):
     profile_improvement = ask(questions.PROFILE_CURVE, frames=_with_profiles)
     bin_models = ask(questions.TRAIN, frames=_of_task)
     bin_tables = ask(questions.TABLES, frames=_of_task)
-    replay = ask(questions.REPLAY, resolve=_earlier_by_hash, frames=_with_earlier)
+    replay = ask(questions.REPLAY, resolve=_earlier_by_hash, frames=_with_earlier, dress=_beside_decisions)
     why_size = ask(questions.WHY, frames=_every_run_of(questions.WHY))
     verdict = ask(questions.VERDICT, frames=_every_run_of(questions.VERDICT), dress=_decided)
     rollup = ask(questions.ROLLUP, frames=_every_run_of(questions.ROLLUP))
-    schedule = ask(questions.SCHEDULE, resolve=_machine_named, frames=_every_run_of(questions.SCHEDULE))
+    schedule = ask(
+        questions.SCHEDULE,
+        resolve=_machine_named,
+        frames=_every_run_of(questions.SCHEDULE),
+        dress=_beside_decisions,
+    )
     ledger = ask(questions.LEDGER, resolve=_rows_named, fit=_fit_of_rows, frames=_with_verdict, dress=_decided_findings)
     ledger_runs = ask(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_with_verdict)
 
