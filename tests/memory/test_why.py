@@ -44,6 +44,17 @@ def test_parts_of_the_answer():
     assert back.size_bytes == found.size_bytes
 
 
+def test_runs_that_were_killed_for_memory_are_lower_bounds():
+    killed = np.arange(80) % 4 == 0
+    status = np.where(killed, "OUT_OF_MEMORY", "COMPLETED")
+    most = {"peak_memory_bytes": 8e9, "requested_memory_bytes": 8e9}
+    answer = why_answer(why({"jobs": jobs().assign(status=status, finished=~killed, **most)}, WhySettings("a")))
+    assert answer.document["n_bounds"] == killed[:78].sum()
+    assert "at least 0.0 % of the runs" in answer.sentence
+    assert f"Of {killed[:78].sum()}, most killed for memory, only a lower bound is known." in answer.notes[0]
+    assert "at least" not in why_answer(why({"jobs": jobs()}, WhySettings("a"))).sentence
+
+
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(
     "more", [{}, {"cap_bytes": 5e9}, {"floor_bytes": 20e9}, {"max_retries": 0}, {"max_retries": 1}]

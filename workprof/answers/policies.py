@@ -372,7 +372,7 @@ def why_answer(result: Why) -> Answer:
         "interval."
     )
     few = f"Only {counted(result.n_known, 'run')} (fewer than {FEWEST_RUNS}): a guess."
-    own = ("input_value", "n_known", "too_few", "margin_share", "n_above", "retried", "n_tried", "seconds")
+    own = ("input_value", "n_known", "n_bounds", "too_few", "margin_share", "n_above", "retried", "n_tried", "seconds")
     return Answer(
         why_sentence(result),
         (
@@ -403,8 +403,9 @@ def why_answer(result: Why) -> Answer:
 
 def why_sentence(result: Why) -> str:
     """The size, and how often a second attempt would be needed."""
+    least = "at least " if result.n_bounds and result.n_tried else ""
     return (
-        f"At {SIZE.text(result)}, {RETRY.text(result) or 'an unknown share'} of the runs of "
+        f"At {SIZE.text(result)}, {least}{RETRY.text(result) or 'an unknown share'} of the runs of "
         f"{shown(result.settings.task)} would need a second attempt. Tested on {result.n_tried:,} past runs, each "
         "sized from those before it."
     )
@@ -413,7 +414,9 @@ def why_sentence(result: Why) -> str:
 def why_note(result: Why) -> str:
     """The past runs, and those that used more than the size."""
     largest = gb(float(result.used_bytes.max()) / GB)
-    return f"{counted(result.n_known, 'past run')}: {result.n_above:,} used more than the size, the largest {largest}."
+    bounds = f" Of {result.n_bounds:,}, most killed for memory, only a lower bound is known." if result.n_bounds else ""
+    above = f"{result.n_above:,} used more than the size, the largest {largest}."
+    return f"{counted(result.n_known, 'past run')}: {above}{bounds}"
 
 
 def costs_sentence(result: Why) -> str:

@@ -205,7 +205,7 @@ WHY = Question(
     Why,
     "workprof.memory.why:why",
     finds="reason for a request",
-    version=5,
+    version=6,
     ignores=("sizing.by_labels",),
     reads=_named(lambda settings: settings.input_column),
     optional=_sizing(),

@@ -53,6 +53,7 @@ class Why(Shown):
     settings: WhySettings
     n_known: int  # past runs of the task
     too_few: bool  # whether they are too few to advise on
+    n_bounds: int  # of them, those whose use is only known to be at least so large: killed for memory, say
     used_bytes: Floats  # (n_known,) what they used, in order of submission
     hours: Floats  # (n_known,) their run times
     inputs: Floats  # (n_known,) their inputs, 0 where none is looked at
@@ -79,7 +80,7 @@ def why(frames: Mapping[str, pd.DataFrame], settings: WhySettings, progress: Pro
     """
     started = time.perf_counter()
     progress(None, "Asking the task's past")
-    past = _past(frames["jobs"], settings)
+    past, n_bounds = _past(frames["jobs"], settings)
     value = float(np.median(past.inputs)) if settings.input_value is None else settings.input_value
     coming = _next_sizes(past, value, settings)
     first, second, last = _attempts(coming, settings.retry)
@@ -89,6 +90,7 @@ def why(frames: Mapping[str, pd.DataFrame], settings: WhySettings, progress: Pro
         settings=settings,
         n_known=len(past),
         too_few=too_few(len(past)),
+        n_bounds=n_bounds,
         used_bytes=past.used_bytes,
         hours=past.hours,
         inputs=past.inputs,
@@ -109,15 +111,16 @@ def why(frames: Mapping[str, pd.DataFrame], settings: WhySettings, progress: Pro
     )
 
 
-def _past(jobs: pd.DataFrame, settings: WhySettings) -> Sequence:
-    """The task's runs in order of submission; the unit of prices is the mean run of the whole table."""
+def _past(jobs: pd.DataFrame, settings: WhySettings) -> tuple[Sequence, int]:
+    """The task's runs in order of submission, and how many are bounds; prices are in mean runs of the whole table."""
     jobs = with_killed(jobs, settings.target)
     every = runs_of(jobs, settings.target)
     runs = every.of(settings.task)
     if len(runs) < FEWEST_KNOWN:
         raise NotEnoughData(f"{settings.task!r} has {len(runs)} runs; a size needs {FEWEST_KNOWN} or more")
     past = submit_order(runs, _inputs(jobs, runs, settings), FEWEST_KNOWN).sequences[0]
-    return replace(past, mean_run_byte_h=float((every.used_bytes * every.hours).mean()))
+    priced = replace(past, mean_run_byte_h=float((every.used_bytes * every.hours).mean()))
+    return priced, int(runs.lower_bound.sum())
 
 
 def _inputs(jobs: pd.DataFrame, runs: Runs, settings: WhySettings) -> Floats:
