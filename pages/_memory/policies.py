@@ -26,8 +26,8 @@ from workprof.memory.policies import ORACLES
 from workprof.memory.policy_figures import Compared
 from workprof.memory.questions import REPLAY
 from workprof.memory.replay import ReplayResult
-from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
-from workprof.memory.usage import USAGE_COLUMNS
+from workprof.memory.replay_settings import ReplaySettings
+from workprof.memory.usage import NO_INPUT, USAGE_COLUMNS
 from workprof.memory.why import WhySettings
 
 

@@ -1,5 +1,7 @@
 """The answer of bins: one sentence, the same numbers in figures, tables and documents, and what limits them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,6 +39,12 @@ def of_profile(task="sort", profile=0, bare=0):
         }
     )
     return profile_bins_of({"jobs": table}, ProfileBinSettings(profile))
+
+
+def test_bins_that_change_nothing_cost_nothing():
+    effect = replace(given.bins().effect, time_based_saved_share=-1e-11, saved_gb_h=-1e-7)
+    told = answer(replace(given.bins(), effect=effect))
+    assert "save at most 0.0 % of" in told.sentence and "costs more" not in told.figures[0].detail
 
 
 def labelled(told):

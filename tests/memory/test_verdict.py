@@ -16,6 +16,7 @@ from workprof.answers.verdict import notes, verdict_answer, what_if_sentence, wh
 from workprof.charts.memory.verdict import curve_chart
 from workprof.charts.tour import decision_stop
 from workprof.core.answer import to_json, to_text
+from workprof.core.errors import SettingsError
 from workprof.core.units import gb_h, number
 from workprof.memory import origins
 from workprof.memory.chances import fit_chances, record_chance
@@ -446,6 +447,12 @@ def test_jobs_of_ever_new_names_are_sized_by_their_user():
     assert lowered
     assert all("task_name" not in row.key for row in lowered)
     assert result.judged.saved_share > 0.1
+
+
+@pytest.mark.parametrize("text", ["-1", "nan", "1e3", "101%", "1_0", "٣"])
+def test_acceptable_kills_are_a_plain_number_or_share(text):
+    with pytest.raises(SettingsError, match="a number such as 3"):
+        VerdictSettings(acceptable_kills=text)
 
 
 def test_zero_acceptable_kills_lowers_only_what_is_sure():

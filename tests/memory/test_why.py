@@ -97,5 +97,7 @@ def test_refusals():
         why({"jobs": jobs()}, WhySettings("c"))
     with pytest.raises(ColumnMissing, match="rchar"):
         why({"jobs": jobs()}, WhySettings("a", "rchar"))
+    with pytest.raises(ColumnMissing, match="task_name has no numbers"):
+        why({"jobs": jobs()}, WhySettings("a", "task_name"))
     with pytest.raises(SettingsError):
         WhySettings("a", "input_bytes", -1.0)

@@ -115,6 +115,7 @@ def test_equal_scopes_share_one_hash_whatever_their_order_and_names(bench):
         ("period=22..50", SettingsError, "'22..50' cannot be read"),
         ("period=2026-02..2026-01", SettingsError, "ends before it begins"),
         ("period=2026-13", SettingsError, "cannot be read"),
+        ("period=٢٠٢٦", SettingsError, "cannot be read"),
         ("period=2026-01-01T00:00%2B01:00", SettingsError, "names a zone"),
         ("period=2026&period=2027", SettingsError, "2 periods are given"),
         ("user", SettingsError, "NAME=VALUE"),

@@ -144,10 +144,11 @@ class Number:
 def answer(result: Bins, about: str = "") -> Answer:
     """The bins of a task; `about` = whose they are, where these are no task's."""
     effect = result.effect
+    costs = "costs more; " if _more(effect.time_based_saved_share) else ""
     return Answer(
         bins_sentence(result, about),
         (
-            Figure(SAVING, effect, f"{'costs more; ' if effect.saved_gb_h < 0 else ''}{gb_h(effect.saved_gb_h)}"),
+            Figure(SAVING, effect, f"{costs}{gb_h(effect.saved_gb_h)}"),
             Figure(BY_COUNT, effect, counted(effect.n_runs, "run")),
             *_risk(effect),
         ),
@@ -196,9 +197,15 @@ def bins_sentence(result: Bins, about: str = "") -> str:
     runs = f"the GB·h that {counted(effect.n_runs, 'run')} {'requests' if effect.n_runs == 1 else 'request'}"
     if not np.isfinite(share):
         return f"{whose} save an unknown share of {runs}: no run took time."
-    verb, limit = ("cost", "more than") if share < 0 else ("save", "of")
+    more = _more(share)
+    verb, limit = ("cost", "more than") if more else ("save", "of")
     verb = f"{verb}s" if len(result.edges_bytes) == 1 else verb
-    return f"{whose} {verb} {'' if share < 0 else 'at most '}{format_share(abs(share))} {limit} {runs}."
+    return f"{whose} {verb} {'' if more else 'at most '}{format_share(abs(share))} {limit} {runs}."
+
+
+def _more(share: float) -> bool:
+    """Whether a saved share is none, as it is shown."""
+    return round(share, 3) < 0
 
 
 NODE_GB = 64.0
@@ -327,6 +334,6 @@ def _curve_sentence(result: ImprovementCurve, chosen: Number) -> str:
     share, bound = chosen.saved.weighted_saved_share, result.continuous.weighted_saved_share
     bins, ending = counted(chosen.k, "bin"), "s" if chosen.k == 1 else ""
     size = format_share(abs(share))
-    here = f"save{ending} at most {size} of" if share >= 0 else f"cost{ending} {size} more than"
-    limit = "no number of bins saves" if bound < 0 else f"more bins save at most {format_share(bound)}"
+    here = f"cost{ending} {size} more than" if _more(share) else f"save{ending} at most {size} of"
+    limit = "no number of bins saves" if _more(bound) else f"more bins save at most {format_share(bound)}"
     return f"{bins} {here} the requests; {limit}."

@@ -17,9 +17,9 @@ from workprof.core.words import listed
 SIGN, PERIOD, TO = "?", "period", ".."
 LONGEST = 2000
 """Characters of a scope."""
-_DAY = re.compile(r"-?\d+(\.\d+)?")
+_DAY = re.compile(r"-?\d+(\.\d+)?", re.ASCII)
 _YEAR, _MONTH, _WEEK, _DATE = (
-    re.compile(pattern) for pattern in (r"\d{4}", r"\d{4}-\d{2}", r"\d{4}-W\d{2}", r"\d{4}-\d{2}-\d{2}")
+    re.compile(pattern, re.ASCII) for pattern in (r"\d{4}", r"\d{4}-\d{2}", r"\d{4}-W\d{2}", r"\d{4}-\d{2}-\d{2}")
 )
 EXAMPLES = "2026, 2026-01, 2026-W05, 2026-01-31, or two of them as 2026-01-15..2026-02-14"
 

@@ -25,11 +25,11 @@ from workprof.memory.over_time import (
     read_over_time,
 )
 from workprof.memory.replay import ReplayResult
-from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.resources import TOLD
 from workprof.memory.rollup import GROUPINGS, Rollup, RollupSettings
 from workprof.memory.schedule import Schedule, ScheduleSettings
-from workprof.memory.usage import LABELS, USAGE_COLUMNS
+from workprof.memory.usage import LABELS, NO_INPUT, USAGE_COLUMNS
 from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.memory.why import Why, WhySettings
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Floats, latest_of, numbers_of
-from workprof.core.errors import ColumnMissing
+from workprof.core.arrays import Floats, latest_of
 from workprof.core.parallel import each
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
@@ -48,8 +47,17 @@ from workprof.memory.policies import (
     warm_sizing,
 )
 from workprof.memory.policy_figures import Compared, PolicyFigures, TaskFigures, figures_of, task_figures_of
-from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
-from workprof.memory.usage import Evidence, Runs, evidence_of, finished_for_sizes, killed_for_memory, runs_of
+from workprof.memory.replay_settings import ReplaySettings
+from workprof.memory.usage import (
+    NO_INPUT,
+    Evidence,
+    Runs,
+    evidence_of,
+    finished_for_sizes,
+    inputs_of,
+    killed_for_memory,
+    runs_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,19 +173,6 @@ def _summed(
     )
 
 
-def _inputs(jobs: pd.DataFrame, runs: Runs, settings: ReplaySettings) -> Floats:
-    """(n,) inputs of the runs, 0 where none is chosen, NaN where one is missing."""
-    name = settings.used_input
-    if name == NO_INPUT:
-        return np.zeros(len(runs))
-    if name not in jobs.columns:
-        raise ColumnMissing(f"the table has no column {name} to size from; choose another input, or none")
-    values = numbers_of(jobs, name)[runs.rows]
-    if not np.isfinite(values).any():
-        raise ColumnMissing(f"the column {name} has no numbers to size from; choose another input, or none")
-    return values
-
-
 def ordered_runs(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings) -> tuple[Runs, list[Ordered]]:
     """The runs of a table as `replay` takes them, and their tasks in its order, one for each seed."""
     runs = runs_of(finished_for_sizes(frames["jobs"], settings.used_target), settings.used_target)
@@ -207,7 +202,7 @@ def _pool(own: Runs, frames: Mapping[str, pd.DataFrame], settings: ReplaySetting
 
     target = settings.used_target
     jobs = finished_for_sizes(frames["jobs"], target)
-    inputs = _inputs(jobs, own, settings)
+    inputs = inputs_of(jobs, own, settings.used_input)
     killed = killed_for_memory(frames["jobs"], target)
     earlier = [
         _renamed(part, jobs)
@@ -221,7 +216,7 @@ def _pool(own: Runs, frames: Mapping[str, pd.DataFrame], settings: ReplaySetting
     every = pd.concat([jobs, *others], ignore_index=True)
     runs = runs_of(every, target)
     n_killed = int((runs.rows < len(jobs) + len(killed)).sum()) - len(own)
-    return _Pool(runs, _inputs(every, runs, settings), len(own), n_killed)
+    return _Pool(runs, inputs_of(every, runs, settings.used_input), len(own), n_killed)
 
 
 def _renamed(earlier: pd.DataFrame, jobs: pd.DataFrame) -> pd.DataFrame:

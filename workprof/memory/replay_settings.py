@@ -9,12 +9,9 @@ from workprof.core.fields import Setting, settings
 from workprof.memory.orders import FINISHED, SIZEY, SUBMIT_TIME, SUBMITTED
 from workprof.memory.policies import FURTHER, OURS, PEERS, POLICIES, POLICY_WORDS, SizingSettings
 from workprof.memory.retry import RetrySettings
-from workprof.memory.usage import Target
+from workprof.memory.usage import NO_INPUT, Target
 
 SIZEY_TARGET, SIZEY_INPUT = "rss", "rchar"
-
-
-NO_INPUT = "none"
 
 
 PRICES = (0.0, 0.05, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)

@@ -75,6 +75,7 @@ LABELS = (
     *("job_name", "user", "group", "workload", "run_name", "gpu_type"),
     *("requested_cpu_percent", "requested_gpu_percent", "instances"),
 )
+NO_INPUT = "none"
 REQUEST = "request"
 """What is known of a run at submission besides its task, request and input."""
 
@@ -192,6 +193,21 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss", *, unmeasured: bool = 
         labels=_labels(jobs, rows) | {REQUEST: pd.factorize(requested)[0].astype(np.int64)},
         left_out=left_out,
     )
+
+
+def inputs_of(jobs: pd.DataFrame, runs: Runs, name: str) -> Floats:
+    """(n,) inputs of the runs of a table, 0 where none is chosen, NaN where one is missing.
+
+    Raises ColumnMissing where the table has no such column, or no number in it.
+    """
+    if name == NO_INPUT:
+        return np.zeros(len(runs))
+    if name not in jobs.columns:
+        raise ColumnMissing(f"the table has no column {name} to size from; choose another input, or none")
+    values = numbers_of(jobs, name)[runs.rows]
+    if not np.isfinite(values).any():
+        raise ColumnMissing(f"the column {name} has no numbers to size from; choose another input, or none")
+    return values
 
 
 def none_measured(n: int, target: str) -> NotEnoughData:

@@ -48,7 +48,7 @@ UNLIKE_WINDOWS = 0.03
 NOW = "now"
 AS_OF = {NOW: "all runs", **{str(at + 1): f"those known at origin {at + 1} of {N_BLOCKS}" for at in range(N_BLOCKS)}}
 
-_KILLS = re.compile(r"(\d+(?:\.\d+)?)\s*(%?)")
+_KILLS = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(%?)")
 
 
 @settings

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, numbers_of
-from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.arrays import Bools, Floats
+from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
@@ -19,7 +19,7 @@ from workprof.core.stats import Interval, too_few, wilson
 from workprof.memory.orders import submit_order
 from workprof.memory.policies import Sequence, SizingSettings, Workprof
 from workprof.memory.retry import Demand, RetrySettings, Sizes, attempt_sizes, lifted_by, try_sizes
-from workprof.memory.usage import Runs, Target, Task, runs_of, with_killed
+from workprof.memory.usage import NO_INPUT, Target, Task, inputs_of, runs_of, with_killed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ class WhySettings:
     task: Task
     input_column: Annotated[
         str, Setting("Column that the size goes by.", columns="numeric", flag="--input", key="memory_input")
-    ] = "none"
+    ] = NO_INPUT
     input_value: Annotated[
         float | None,
         Setting("Input of the run to come.", least=0, flag="--value", key="memory_input_value", empty="the median"),
@@ -118,17 +118,9 @@ def _past(jobs: pd.DataFrame, settings: WhySettings) -> tuple[Sequence, int]:
     runs = every.of(settings.task)
     if len(runs) < FEWEST_KNOWN:
         raise NotEnoughData(f"{settings.task!r} has {len(runs)} runs; a size needs {FEWEST_KNOWN} or more")
-    past = submit_order(runs, _inputs(jobs, runs, settings), FEWEST_KNOWN).sequences[0]
+    past = submit_order(runs, inputs_of(jobs, runs, settings.input_column), FEWEST_KNOWN).sequences[0]
     priced = replace(past, mean_run_byte_h=float((every.used_bytes * every.hours).mean()))
     return priced, int(runs.lower_bound.sum())
-
-
-def _inputs(jobs: pd.DataFrame, runs: Runs, settings: WhySettings) -> Floats:
-    if settings.input_column == "none":
-        return np.zeros(len(runs))
-    if settings.input_column not in jobs.columns:
-        raise ColumnMissing(f"the table has no column {settings.input_column} to size from; choose another, or none")
-    return numbers_of(jobs, settings.input_column)[runs.rows]
 
 
 def _next_sizes(past: Sequence, value: float, settings: WhySettings) -> Sizes:
