@@ -72,7 +72,9 @@ def test_every_number_is_the_one_that_its_side_gives_alone(bench):
     ends = ((22, 45), (45, 72))
     sides = [raw[(raw.start_time >= low * 86400) & (raw.start_time < high * 86400)] for low, high in ends]
     seconds = [one.end_time - one.start_time for one in sides]
+    first, latest = raw.start_time.min(), raw.end_time.max()
     wanted = {
+        "Time covered": [min(latest, high * 86400) - max(first, low * 86400) for low, high in ends],
         "Finished runs": [len(one) for one in sides],
         "Users": [one.user.nunique() for one in sides],
         "Median duration": [float(one.median()) for one in seconds],
@@ -83,6 +85,9 @@ def test_every_number_is_the_one_that_its_side_gives_alone(bench):
         "Kills of the verdict": [one.kills for one in judged],
     }
     rows = {one["measure"]: one for one in told["sides"]}
+    covered = wanted["Time covered"]
+    unequal = any("sums are of unequal times" in note for note in told["notes"])
+    assert unequal == (abs(covered[1] - covered[0]) > 0.1 * max(covered))
     assert {(told["before"], told["after"])} == {tuple(bench.dataset(one).name for one in SIDES)}
     for name, (before, after) in wanted.items():
         assert (rows[name]["before"], rows[name]["after"]) == pytest.approx((before, after)), name
@@ -106,6 +111,7 @@ def test_a_dataset_beside_itself_changes_nothing(bench):
     told = json.loads(command(bench, SIDES[0], SIDES[0], "--json").stdout.splitlines()[-1])
     assert "as much" in told["sentence"]
     assert all(one["change"] in (0, None) for one in told["sides"])
+    assert not any("unequal" in note for note in told["notes"])
     assert {one["state"] for one in told["rows"]} == {"alike"}
 
 

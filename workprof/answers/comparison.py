@@ -11,9 +11,18 @@ from workprof.core.answer import Answer, Table
 from workprof.core.causes import FAILED, OUT_OF_MEMORY, TIMED_OUT
 from workprof.core.scope import parsed, titled
 from workprof.core.table import MEASURES, Column
-from workprof.core.units import compact, format_share, gb_h
+from workprof.core.units import compact, format_duration, format_share, gb_h
 from workprof.core.words import counted, listed
-from workprof.memory.comparison import APPEARED, GREW, SHRANK, VANISHED, Comparison, Side, requested_of
+from workprof.memory.comparison import (
+    APPEARED,
+    GREW,
+    LEAST_CHANGE,
+    SHRANK,
+    VANISHED,
+    Comparison,
+    Side,
+    requested_of,
+)
 from workprof.memory.ledger_settings import MEMORY, PROFILE, RESOURCES, TASK
 
 
@@ -98,7 +107,9 @@ def _measures(before: Side, after: Side) -> list[Measured]:
     def lost(cause: str) -> Callable[[Side], float]:
         return lambda side: sum(one.n_runs for one in side.totals.lost if one.cause == cause)
 
+    covered = both("Time covered", "s", lambda side: side.covered_s)
     result = [
+        *([covered] if math.isfinite(covered.before) or math.isfinite(covered.after) else []),
         both("Finished runs", "count", lambda side: side.totals.n_runs),
         both("Users", "count", lambda side: side.n_users),
         both("Median duration", "s", lambda side: side.duration_s[0]),
@@ -171,7 +182,11 @@ def _notes(found: Comparison) -> tuple[str, ...]:
     states = {state: sum(part.state == state for part in found.parts) for state in (APPEARED, VANISHED, GREW, SHRANK)}
     told = [f"{n:,} {state}" for state, n in states.items() if n]
     lacking = [titled(side.name) for side in found.sides if side.judged is None]
+    times = [side.covered_s for side in found.sides]
+    unequal = abs(times[1] - times[0]) > LEAST_CHANGE * max(times)
+    covered = list(map(format_duration, times))
     return (
         *((f"Of {counted(len(found.parts), found.by)}, {listed(told)}.",) if told else ()),
         *(f"No verdict can be made of {one}." for one in lacking),
+        *([f"The two cover {listed(covered)}: sums are of unequal times."] if unequal else []),
     )

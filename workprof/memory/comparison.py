@@ -26,6 +26,7 @@ class Side:
     duration_s: Floats  # (2,) median and 90th percentile of the finished runs; NaN without any
     totals: LedgerRow  # of the ledger
     judged: Judged | None  # what the verdict saves of its later runs; None = it cannot be made
+    covered_s: float = math.nan  # time that the dataset covers, in its period alone; NaN = nothing tells
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
-from workprof.core.scope import split
+from workprof.core.scope import bounds, parsed, split
+from workprof.core.units import dated
+from workprof.formats import utc_offset_s
 from workprof.memory.advice import VERDICT, verdict_table
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.comparison import Comparison, Side, durations_of, parts_of
 from workprof.memory.ledger import Ledger, ledger_of
 from workprof.memory.ledger_settings import PROFILE, LedgerSettings
 from workprof.memory.questions import LEDGER
+from workprof.memory.realised import CLOCK
 from workprof.profiles.fit import labelled
 from workprof.profiles.names import name_of
 from workprof.profiles.settings import ProfileSettings
@@ -73,4 +77,18 @@ class ComparisonQuestions(MemoryQuestions):
             jobs["duration_s"].to_numpy() if "duration_s" in jobs else jobs["row_id"].to_numpy()[:0]
         )
         judged = None if memory is None or memory.problem else memory.judged
-        return Side(entry.name, self.counts(entry.hash).users, durations, ledger.totals, judged)
+        users = self.counts(entry.hash).users
+        return Side(entry.name, users, durations, ledger.totals, judged, self._covered_s(entry))
+
+    def _covered_s(self, entry: Dataset) -> float:
+        """The time from a dataset's first start to its last moment, in the period of a scope alone; NaN without any."""
+        whole, text = split(entry.hash)
+        told = {one.column.name: one for one in self.column_profiles(whole, CLOCK) if one.missing_share < 1}
+        starts = told.get("start_time_s", told.get("submit_time_s"))
+        if starts is None:
+            return math.nan
+        first, latest = starts.minimum, max(one.maximum for one in told.values())
+        period = parsed(text).period if text else ""
+        offset_s = utc_offset_s(entry.format)
+        low, high = bounds(period, dates=dated(starts.maximum), utc_offset_s=offset_s) if period else (None, None)
+        return min(latest, latest if high is None else high) - max(first, first if low is None else low)
