@@ -294,7 +294,9 @@ def test_what_raises_hold_more_is_never_told_as_saved(rest):
     assert "save -" not in to_text(verdict_answer(found)) and "Held more" in to_text(verdict_answer(found))
     assert not long_ones([said, curve_chart(found).takeaway], 20)
     assert decision_stop(found, None, None, (), ".").headline == said
-    assert home.saved_figure(found).label == "Held more" and not home.saved_figure(found).value.startswith("-")
+    figure = home.saved_figure(found)
+    assert figure.label == "Held more" and not figure.value.startswith("-")
+    assert said.endswith(f" {figure.detail}.") and "foreseen" in figure.detail
     assert to_json(verdict_answer(found))["saved_share"] == found.memory.judged.saved_share < 0
     findings = findings_sentence(ledger_of({"jobs": table}, LedgerSettings()))
     assert f"{number(-found.memory.judged.saved)} GB·h more" in findings and " -" not in findings

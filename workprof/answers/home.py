@@ -4,14 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from workprof.answers.verdict import amount_words, kills_words, named, not_judged, saved_or_more, task_names
+from workprof.answers.verdict import (
+    amount_words,
+    foreseen_words,
+    kills_words,
+    named,
+    not_judged,
+    saved_or_more,
+    task_names,
+)
 from workprof.core.answer import Figure
 from workprof.core.table import Column
 from workprof.core.units import DAY_S, compact, dated, day_of, format_duration, format_share, gb_h, grouped
 from workprof.core.words import counted
 from workprof.memory.over_time import OverTime
 from workprof.memory.verdict import Verdict
-from workprof.memory.verdict_rows import KEEP, LOWER, VerdictRow
+from workprof.memory.verdict_rows import KEEP, LOWER, RAISE, VerdictRow
 
 REQUESTED = Column("requested_gb_h", "total_requested", "Requested", unit="GB·h", help="Requests times run time.")
 UNUSED = Column(
@@ -44,9 +52,11 @@ def unused_figure(result: OverTime) -> Figure:
 
 
 def saved_figure(verdict: Verdict) -> Figure:
-    """What the verdict saves, at its kills."""
+    """What the verdict saves, at its kills; where it holds more, the kills that it prevents."""
     judged = verdict.memory.judged
-    return Figure(saved_or_more(judged), judged, f"at {kills_words(judged.kills)} in {judged.n_runs:,} later runs")
+    raises = judged.saved_share < 0 and any(row.action == RAISE for row in verdict.memory.rows)
+    kills = f"at {kills_words(judged.kills)} in {judged.n_runs:,} later runs"
+    return Figure(saved_or_more(judged), judged, foreseen_words(verdict.memory) if raises else kills)
 
 
 def as_of_words(newest_s: float, now_s: float) -> str:

@@ -95,6 +95,7 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
     was = "was" if row.n_killed == 1 else "were"
     killed = f"{row.n_killed:,} of {runs} {'timed out' if resource == TIME else f'{was} killed for memory'}"
     though = f", though {killed}" if row.n_killed else ""
+    larger = "longer limit" if resource == TIME else "larger request"
     return {
         ROOM: "; ".join(part for part in (f"largest of {runs} used {used}", not_judged(row)) if part),
         FEW: f"kept: {runs} so far{though}",
@@ -104,7 +105,7 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
         BOUND: "kept: use is only known per task, so it may be higher",
         TOO_SHORT: f"kept: too few runs to judge{though}",
         KILLED: f"raise: {killed}",
-        KILLS_PAY: f"kept: {killed}, which costs less than a larger request",
+        KILLS_PAY: f"kept: {killed}, which costs less than a {larger}",
         ABOVE: f"raise: {row.n_above:,} of {runs} used more than their request",
     }[row.reason]
 
@@ -252,8 +253,13 @@ def _larger_words(memory: ResourceVerdict) -> str:
     return (
         f"Larger requests hold {gb_h(more)} more, for {whose}{smaller}. In all that is "
         f"{format_share(-judged.saved_share)} more than {judged.n_runs:,} later runs requested. "
-        f"{number(judged.expected_kills)} kills are foreseen, {today.kills:,} happened."
+        f"{foreseen_words(memory)}."
     )
+
+
+def foreseen_words(memory: ResourceVerdict) -> str:
+    """'5.21 kills are foreseen, 99 happened': what larger requests are for."""
+    return f"{number(memory.judged.expected_kills)} kills are foreseen, {memory.today.kills:,} happened"
 
 
 def action_words(row: VerdictRow, tasks: Mapping[str, str]) -> str:
