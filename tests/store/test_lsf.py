@@ -106,6 +106,15 @@ def test_how_jobs_end_and_what_they_ask_for(store, write):
     assert set(frame["node"]) == {"n1+n2"}
 
 
+@pytest.mark.parametrize("many", [json.dumps, lambda jobs: "\n".join(map(json.dumps, jobs))], ids=["list", "lines"])
+def test_records_without_their_document(store, write, many):
+    report = store.ingest([write("alone.json", many(week(9)))], IngestOptions())
+    store.ingest([write("whole.json", document(week(9)))], IngestOptions())
+    assert report.format == "lsf"
+    names = [*NAMES, "time_limit_s"]
+    pd.testing.assert_frame_equal(store.frame("alone", names), store.frame("whole", names))
+
+
 def test_moments_without_a_year_are_not_known_and_said_so(store, write):
     records = [
         {"JOBID": "1", "STAT": "DONE", "START_TIME": "Dec 28 19:56", "RUN_TIME": "00:00:10", "MAX_MEM": "5 Mbytes"}

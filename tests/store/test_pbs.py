@@ -209,6 +209,8 @@ def test_json_that_qstat_writes_wrongly_is_mended(store, write):
     "resources_used": {"cput": "00:50:00", "mem": "2097152kb", "walltime": "01:00:00", "ncpus": 01},
     "Resource_List": {"mem": "4gb", "ncpus": 1}, "Variable_List": {"foo": 005, "ARGS": "a\\,b: 012,"}}"""
     report = store.ingest([write("q.json", '{"pbs_version": "20.0.1", "Jobs": {' + job + "}}")], IngestOptions())
+    alone = store.ingest([write("alone.json", "{" + job + "}")], IngestOptions())  # jq .Jobs
+    assert store.frame("alone", ["job_name"])["job_name"].tolist() == ["53.head"] and alone.format == "pbs-json"
     assert (report.format, report.rows, report.rejected) == ("pbs-json", 1, 0)
     fields = ["task_name", "duration_s", "peak_memory_bytes", "project"]
     assert store.frame("q", fields)[fields].to_numpy().tolist() == [["a 'b'", 3600, 2 * GIB, "007"]]

@@ -149,6 +149,17 @@ def test_json(store, write, old):
     assert frame["job_name"].tolist() == [line["JobID"] for line in own]
 
 
+@pytest.mark.parametrize("many", [json.dumps, lambda jobs: "\n".join(map(json.dumps, jobs))], ids=["list", "lines"])
+@pytest.mark.parametrize("old", [False, True])
+def test_jobs_without_their_document(store, write, many, old):
+    """`jq .jobs` and `jq -c '.jobs[]'`."""
+    document = as_json(month(60, 4), old=old)
+    _, wanted = loaded(store, write("whole.json", document))
+    report, frame = loaded(store, write("jobs.json", many(json.loads(document)["jobs"])))
+    assert report.format == "slurm-json"
+    pd.testing.assert_frame_equal(frame, wanted)
+
+
 SQUEUE = {
     "jobs": [
         {

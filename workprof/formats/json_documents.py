@@ -167,11 +167,18 @@ class Member:
 
 
 def members(
-    given: Given, names: Collection[str], repeated: RepeatedKeys, mending: Mending | None = None
+    given: Given,
+    names: Collection[str],
+    repeated: RepeatedKeys,
+    own: str,
+    mending: Mending | None = None,
+    *,
+    keyed: bool = False,
 ) -> Iterator[Member]:
     """Yield the members of each list or object that stands under one of some keys of a document.
 
-    A list without a document around it counts as well, and documents may follow each other.
+    Members may stand without the document around them (`jq .jobs`, `jq '.jobs[]'`): in a list, one after another, or if
+    `keyed` under keys of their own, where each has the key `own`. Documents may follow each other, too.
 
     Raises TraceError where the text is cut off or broken: nothing after that place can be trusted.
     """
@@ -180,11 +187,19 @@ def members(
         if begin != "{":
             yield from _inside(text, repeated)
             continue
+        line, alone = text.line, {}
         for key in keys(text):
             if key in names and text.peek() in ("[", "{"):
                 yield from _inside(text, repeated)
             else:
-                text.value()
+                at, (value, _) = text.line, text.value()
+                if keyed and isinstance(value, dict) and own in value:
+                    repeated.end_row()
+                    yield Member(at, key, value)
+                else:
+                    alone[key] = value
+        if own in alone:
+            yield Member(line, "", alone)
 
 
 def keys(text: JsonWindow) -> Iterator[str]:

@@ -58,15 +58,15 @@ _POWERS = {"": MIB, "K": KIB, "M": MIB, "G": KIB**3, "T": KIB**4}
 
 
 def recognises(head: str, name: str) -> bool:
-    """Tell whether a text begins what bjobs writes."""
-    return head.lstrip().startswith("{") and bool(_RECORDS.search(head)) and '"JOBID"' in head
+    """Tell whether a text begins what bjobs writes, or its records without the document around them."""
+    return head.lstrip()[:1] in ("{", "[") and bool(_RECORDS.search(head) or '"STAT"' in head) and '"JOBID"' in head
 
 
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row for every job; raises TraceError where the document breaks off."""
     repeated, yearless = RepeatedKeys(), 0
     for given in sources:
-        for member in members(given, {"RECORDS"}, repeated):
+        for member in members(given, {"RECORDS"}, repeated, "JOBID"):
             job = member.value
             if not isinstance(job, dict) or not _text(job.get("JOBID")) or job.get("ERROR"):
                 why = _text(job.get("ERROR")) if isinstance(job, dict) else ""

@@ -57,7 +57,7 @@ HALF_HOUR_S, FURTHEST_S, LATE_S = 1800, 14 * HOUR_S, 300
 """Zones are half hours from UTC (but Nepal), 14 hours at most; a record is written minutes after its moment."""
 _KEY = re.compile(r"(?:^|\s)([A-Za-z_][\w.\-]*)=")
 _SIZE = re.compile(r"^(\d+(?:\.\d+)?)([kmgtp]?)([bw]?)$", re.IGNORECASE)
-_JOBS = re.compile(r'"Jobs"\s*:\s*\{')
+_JOBS = re.compile(r'"Jobs"\s*:\s*\{|^\s*\{\s*"\d+[^"]*"\s*:\s*\{')
 _PBS = re.compile(r'"(?:pbs_version|pbs_server|job_state|Job_Owner)"')
 
 OVER_LIMITS = {-29: "timed out", -28: "timed out", -27: "out of memory", -26: "out of memory"}
@@ -223,7 +223,7 @@ def read_json(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row for every job of a document; raises TraceError where it breaks off."""
     repeated, mending, arrays = RepeatedKeys(), Mending(), 0
     for given in sources:
-        for member in members(given, {"Jobs"}, repeated, mending):
+        for member in members(given, {"Jobs"}, repeated, "job_state", mending, keyed=True):
             job = member.value
             if not isinstance(job, dict):
                 yield Unreadable(member.line, member.key, json.dumps(job)[:500], "a job of PBS is an object")

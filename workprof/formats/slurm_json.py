@@ -40,19 +40,23 @@ UNSTARTED = ("PENDING",)
 UNENDED = ("PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "STOPPED", "SIGNALING", "STAGE_OUT")
 
 _JOBS = re.compile(r'"jobs"\s*:\s*\[')
+_JOB = re.compile(r'"job_id"\s*:\s*\d')
 _OWN = re.compile(r'"(?:job_state|tres_req_str|derived_exit_code|allocation_nodes|het_job_id|slurm|kill_request_user)"')
+_OWN_ALONE = re.compile(r'"(?:tres_req_str|derived_exit_code|allocation_nodes|het_job_id|kill_request_user)"')
 
 
 def recognises(head: str, name: str) -> bool:
-    """Tell whether a text begins a document of Slurm's jobs."""
-    return head.lstrip().startswith("{") and bool(_JOBS.search(head)) and bool(_OWN.search(head))
+    """Tell whether a text begins a document of Slurm's jobs, or its jobs without the document around them."""
+    if head.lstrip().startswith("{") and _JOBS.search(head):
+        return bool(_OWN.search(head))
+    return head.lstrip()[:1] in ("{", "[") and bool(_JOB.search(head)) and bool(_OWN_ALONE.search(head))
 
 
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row for every job and every step; raises TraceError where a document breaks off."""
     repeated = RepeatedKeys()
     for given in sources:
-        for member in members(given, {"jobs"}, repeated):
+        for member in members(given, {"jobs"}, repeated, "job_id"):
             job = member.value
             if not isinstance(job, dict) or number(job.get("job_id")) is None:
                 excerpt = json.dumps(job)[:500]
