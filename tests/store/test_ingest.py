@@ -324,3 +324,12 @@ def test_formats_that_are_not_known_are_named(store, write):
             store.ingest([write("a.csv", GOOD), write("b.csv", GOOD)], IngestOptions(format=chosen))
     with pytest.raises(NoRows, match="no rows"):
         store.ingest([write("h.csv", HEADER)], IngestOptions())
+
+
+def test_rows_stand_in_the_order_of_the_file(store, tmp_path):
+    """In Parquet's row groups too, which several threads read."""
+    names = [f"j{at}" for at in range(2_000)]
+    table = pa.table({"job_name": names, "duration_s": ["5s"] * len(names), "status": ["done"] * len(names)})
+    pq.write_table(table, tmp_path / "jobs.parquet", row_group_size=50)
+    store.ingest([tmp_path / "jobs.parquet"], IngestOptions())
+    assert store.frame("jobs", ["job_name"])["job_name"].tolist() == names

@@ -367,6 +367,7 @@ class Database:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "checkpoint_threshold": f"{WAL_BYTES}B",
+            "disabled_optimizers": "in_clause",  # a list of five texts or more becomes a join, which mixes the rows
         }
         new = not self.home.database.exists()
         try:
