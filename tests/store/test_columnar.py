@@ -196,3 +196,13 @@ def test_reading_arrow_can_be_stopped(store, write):
     with pytest.raises(Cancelled, match="enough"):
         store.ingest([write("jobs.arrow", as_file(jobs(10)))], IngestOptions(), stop)
     assert store.datasets() == ()
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_texts_that_mean_no_value_are_none(store, write, form):
+    """As in a CSV file: nobody is called '' and no node '-'."""
+    table = jobs(4).append_column("user", pa.array(["ann", "", "NULL", None]))
+    table = table.append_column("node", pa.array(["-", "n1", "N/A", "n2"]).dictionary_encode())
+    store.ingest([write("jobs", WRITTEN[form](table))], IngestOptions())
+    frame = store.frame("jobs", ["user", "node"], finished_only=False)
+    assert frame["user"].dropna().tolist() == ["ann"] and frame["node"].dropna().tolist() == ["n1", "n2"]

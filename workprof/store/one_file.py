@@ -293,7 +293,7 @@ def _decimal_commas(shape: TextShape) -> Check:
 
 
 def _parquet_source(spooled: Spooled, declared: Format, options: IngestOptions) -> Source:
-    relation = parquet_relation(spooled)
+    relation = parquet_relation(spooled, declared.nulls)
     refuse_fractions(opened(spooled)[0], declared, spooled.origin)
     if declared.headings is not None:
         relation = renamed(relation, declared.headings([column.name for column in relation.columns]))

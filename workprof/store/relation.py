@@ -100,8 +100,11 @@ def is_number(value: str, decimal: str = ".") -> bool:
     return bool(PLAIN_NUMBER.match(plain)) or plain.lower() in SPECIAL_NUMBERS
 
 
-def parquet_relation(spooled: Spooled) -> Relation:
-    """The Parquet reader call; raises TraceError for a broken file, nested columns, too many columns, or no rows."""
+def parquet_relation(spooled: Spooled, nulls: Sequence[str] = ()) -> Relation:
+    """The Parquet reader call; texts that mean "no value" are none, as in a CSV file.
+
+    Raises TraceError for a broken file, nested columns, too many columns, or no rows.
+    """
     schema, footer = opened(spooled)
     nested = [field.name for field in schema if pa.types.is_nested(field.type)]
     if nested:
@@ -114,7 +117,7 @@ def parquet_relation(spooled: Spooled) -> Relation:
     if unique_names(names) != names:
         raise TraceError(f"{spooled.origin}: column names are empty or differ only in case; rename them")
     columns = tuple(SourceColumn(field.name, _duckdb_type(field.type)) for field in schema)
-    casts = [f"{cast} AS {quoted(field.name)}" for field in schema if (cast := _cast(field))]
+    casts = [f"{cast} AS {quoted(field.name)}" for field in schema if (cast := _cast(field, nulls))]
     sql = f"read_parquet({text(str(spooled.path))})"
     sql = f"(SELECT * REPLACE ({', '.join(casts)}) FROM {sql})" if casts else sql
     return Relation(columns, frozenset(names), sql, False, footer.num_rows)
@@ -160,7 +163,7 @@ def opened(spooled: Spooled) -> tuple[pa.Schema, pq.FileMetaData]:
 MICROSECONDS = {"s": "* 1000000", "ms": "* 1000", "us": "", "ns": "// 1000"}
 
 
-def _cast(field: pa.Field) -> str:
+def _cast(field: pa.Field, nulls: Sequence[str]) -> str:
     """The SQL of a column whose type in Parquet is not the one that its rows are read as; '' for the others.
 
     Parquet knows no lengths of time: Arrow writes whole numbers and tells the unit in its own schema.
@@ -172,7 +175,10 @@ def _cast(field: pa.Field) -> str:
         return f"CAST({name} AS {TIMESTAMP if kind.tz else 'TIMESTAMP'})"
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     plain = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    return f"CAST({name} AS VARCHAR)" if _duckdb_type(kind) == TEXT and not plain else ""
+    if _duckdb_type(kind) != TEXT:
+        return ""
+    value = name if plain else f"CAST({name} AS VARCHAR)"
+    return f"CASE WHEN {value} NOT IN ({', '.join(map(text, nulls))}) THEN {value} END" if nulls else value
 
 
 def _duckdb_type(kind: pa.DataType) -> str:
