@@ -159,6 +159,20 @@ def test_numbers_that_are_texts_are_not_folded(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("length", "seconds"),
+    [("INTERVAL '2 days 90 minutes 0.5 seconds'", 178_200.5), ("TIME '01:30:00.5'", 5400.5)],
+)
+def test_lengths_of_time_are_seconds_and_added_up(tmp_path, length, seconds):
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(path) as connection:
+        rows = f"SELECT i // 2 AS job_id, {length} AS duration, 'n' AS node FROM range(4) r(i)"
+        connection.execute(f"CREATE TABLE t AS {rows}")
+    for name, options, times in (("rows", (), 1), ("runs", ("--run", "job_id"), 2)):
+        pull(tmp_path, "--from", path, "--as", name, *options)
+        assert rows_of(tmp_path, name)["duration_s"].tolist() == [times * seconds] * (4 // times)
+
+
+@pytest.mark.parametrize(
     ("address", "told"),
     [
         ("mysql://u:secret@h/d", "mysql:// is not known"),

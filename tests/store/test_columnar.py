@@ -4,6 +4,7 @@ import datetime as dt
 import decimal
 import gzip
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -206,3 +207,11 @@ def test_texts_that_mean_no_value_are_none(store, write, form):
     store.ingest([write("jobs", WRITTEN[form](table))], IngestOptions())
     frame = store.frame("jobs", ["user", "node"], finished_only=False)
     assert frame["user"].dropna().tolist() == ["ann"] and frame["node"].dropna().tolist() == ["n1", "n2"]
+
+
+def test_intervals_of_parquet_are_lengths_of_time(store, tmp_path):
+    """Arrow takes them for bytes."""
+    rows = "SELECT 'j' || i AS job_name, (i + 1) * INTERVAL '1 hour 0.5 seconds' AS duration FROM range(3) r(i)"
+    duckdb.sql(f"COPY ({rows}) TO '{tmp_path / 'jobs.parquet'}'")
+    store.ingest([tmp_path / "jobs.parquet"], IngestOptions())
+    assert store.frame("jobs", ["duration_s"])["duration_s"].tolist() == [3600.5, 7201, 10801.5]

@@ -95,6 +95,7 @@ class Engine:
     address: Address  # as given
     default: str = ""  # the table that is read where none is named: Parquet files, else ''
     made: list[str] = field(default_factory=list)
+    lengths: list[str] = field(default_factory=list)  # columns that are lengths of time, in seconds
 
     def table(self, name: str) -> Any:
         """A table by its name; of Spark and Parquet, also by the address of Parquet files.
@@ -144,8 +145,11 @@ class Engine:
         """A table of DuckDB without a connection: Ibis only writes its SQL, so any version of DuckDB will do."""
         ibis = extra("ibis", "pull")
         place = f"{quoted(schema)}.{quoted(name)}" if schema else quoted(name)
-        empty = self.connection.sql(f"SELECT * FROM {place} LIMIT 0").to_arrow_table()
-        return ibis.table(ibis.Schema.from_pyarrow(empty.schema), name=name, database=schema or None)
+        there = self.connection.sql(f"SELECT * FROM {place} LIMIT 0").to_arrow_table().schema
+        for at, column in enumerate(there):
+            if pa.types.is_interval(column.type):
+                there = there.set(at, column.with_type(pa.duration("us")))
+        return ibis.table(ibis.Schema.from_pyarrow(there), name=name, database=schema or None)
 
     def one(self, expression: Any) -> dict[str, Any]:
         """The one row of an expression that counts."""

@@ -62,20 +62,32 @@ def join_counts(main: Any, other: Any, join: Join) -> Any:
     )
 
 
-def plain_columns(table: Any) -> tuple[Any, tuple[str, ...]]:
-    """A table of numbers, truth values, texts and moments, and the names of nested columns, left out.
+def plain_columns(table: Any) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
+    """A table of numbers, truth values, texts and moments; the names of nested columns, left out; of lengths of time.
 
-    Other kinds (identifiers, addresses, documents) become the texts that the engine writes for them.
+    Lengths (intervals, times of the day) are seconds. Other kinds (identifiers, addresses, documents) become the texts
+    that the engine writes for them.
     """
-    plain, nested = {}, []
+    plain, nested, lengths = {}, [], []
     for name, kind in table.schema().items():
+        column = table[name]
         if kind.is_nested():
             nested.append(name)
+        elif kind.is_interval() or kind.is_time():
+            lengths.append(name)
+            plain[name] = _seconds(column, kind)
         elif kind.is_numeric() or kind.is_boolean() or kind.is_string() or kind.is_temporal():
-            plain[name] = table[name].cast("float64") if kind.is_decimal() else table[name]
+            plain[name] = column.cast("float64") if kind.is_decimal() else column
         else:
-            plain[name] = table[name].cast("string")
-    return table.select(**plain), tuple(nested)
+            plain[name] = column.cast("string")
+    return table.select(**plain), tuple(nested), tuple(lengths)
+
+
+def _seconds(column: Any, kind: Any) -> Any:
+    if kind.is_time():
+        return column.hour() * 3600.0 + column.minute() * 60 + column.second() + column.millisecond() / 1000
+    began = _ibis().timestamp("1970-01-01")
+    return (began + column).delta(began, unit="microsecond") / 1e6
 
 
 def with_keys(table: Any, keys: Sequence[str]) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from workprof.core.errors import Cancelled, SettingsError, TraceError, WorkprofError
@@ -73,7 +74,7 @@ def pull(store: TraceStore, settings: PullSettings, progress: Progress = silent)
 
 def _pulled(store: TraceStore, settings: PullSettings, engine: Engine, folder: Path, progress: Progress) -> PullReport:
     table, steps = _joined(engine, settings, progress)
-    table, nested = expressions.plain_columns(table)
+    table, nested, engine.lengths[:] = expressions.plain_columns(table)
     _refuse_unknown(settings.run, table, "--run")
     options = _columns(store, settings, engine, table, folder, progress)
     fields = _fields(options, table)
@@ -202,9 +203,13 @@ def _checks(counts: dict[str, int], run: tuple[str, ...], nested: tuple[str, ...
 
 
 def _write(engine: Engine, rows: Any, file: Path, folder: Path, *, bounded: bool, progress: Progress) -> int:
+    """Write the rows that come, lengths of time (s) as such; returned is how many they are."""
     written, schema, writer = 0, None, None
     try:
         for batch in engine.batches(rows, bounded=bounded, folder=folder):
+            for name in engine.lengths:
+                micros = pc.round(pc.multiply(batch[name].cast(pa.float64()), 1e6)).cast(pa.int64())
+                batch = batch.set_column(batch.schema.get_field_index(name), name, micros.cast(pa.duration("us")))  # noqa: PLW2901
             if writer is None:
                 schema = batch.schema
                 writer = pq.ParquetWriter(file, schema, compression="zstd")

@@ -1,6 +1,7 @@
 """What a look at a generic file proposes: which column is which field, in which unit, and what speaks for it."""
 
 import re
+import struct
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 from workprof.core.arrays import Floats
 from workprof.core.errors import ColumnMissing, TraceError, UnitUnknown
 from workprof.core.progress import silent
-from workprof.core.units import FIRST_EPOCH_S, GB, MINUTE_S, format_duration
+from workprof.core.units import DAY_S, FIRST_EPOCH_S, GB, MINUTE_S, format_duration
 from workprof.formats import generic
 from workprof.formats.declare import TEXT
 from workprof.formats.fields import BOUNDS, FIELDS, REQUESTS, TIME_FIELDS
@@ -205,21 +206,24 @@ def _types(names: tuple[str, ...], rows: list[list[object]] | list[list[str]], d
 
 def _of_parquet(spooled: Spooled, expansion_limit: int) -> Look:
     refuse_promises(spooled, expansion_limit)
-    relation = parquet_relation(spooled)
+    types = {column.name: column.type for column in parquet_relation(spooled).columns}
     try:
         with pq.ParquetFile(spooled.path) as file:
             none = pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
             first = next(file.iter_batches(batch_size=LOOK_ROWS), none)
             whole = first.num_rows == file.metadata.num_rows
-        columns = [[_of_python(value) for value in first.column(name).to_pylist()] for name in first.schema.names]
+        columns = [[_of_python(value, types[name]) for value in first.column(name).to_pylist()] for name in types]
     except (pa.ArrowException, OSError, ValueError) as error:  # UnicodeError is one of the last
         raise TraceError(f"{spooled.origin}: broken Parquet file ({error}); write it again") from error
-    types = {column.name: column.type for column in relation.columns}
     texts = texts_of(tuple(types), list(zip(*columns, strict=True)))
     return Look(tuple(types), types, texts, 1, whole)
 
 
-def _of_python(value: object) -> object:
+def _of_python(value: object, kind: str) -> object:
+    """A value of a column; a length of time as seconds, also where Arrow has the bytes of months, days and ms."""
+    if kind == INTERVAL and isinstance(value, bytes):
+        months, days, ms = struct.unpack("<III", value)
+        return (30 * months + days) * DAY_S + ms / 1000
     return value.total_seconds() if isinstance(value, timedelta) else value
 
 

@@ -150,11 +150,15 @@ def renamed(relation: Relation, names: Sequence[str] | None) -> Relation:
 
 
 def opened(spooled: Spooled) -> tuple[pa.Schema, pq.FileMetaData]:
-    """Schema and footer of a Parquet file; raises TraceError when it is broken."""
+    """Schema and footer of a Parquet file, whose intervals are bytes to Arrow; raises TraceError for a broken one."""
     try:
         with pq.ParquetFile(spooled.path) as file:
             schema = file.schema_arrow
             schema.names  # noqa: B018  a name that is no UTF-8 is found when it is read
+            kinds = {column.path: column.converted_type for column in file.schema}
+            for at, field in enumerate(schema):
+                if kinds.get(field.name) == INTERVAL:
+                    schema = schema.set(at, field.with_type(pa.month_day_nano_interval()))
             return schema, file.metadata
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise TraceError(f"{spooled.origin}: broken Parquet file ({error}); write it again") from error
@@ -184,7 +188,7 @@ def _cast(field: pa.Field, nulls: Sequence[str]) -> str:
 def _duckdb_type(kind: pa.DataType) -> str:
     if pa.types.is_dictionary(kind):
         return _duckdb_type(kind.value_type)
-    if pa.types.is_duration(kind) or pa.types.is_time(kind):
+    if pa.types.is_duration(kind) or pa.types.is_time(kind) or pa.types.is_interval(kind):
         return INTERVAL
     if pa.types.is_boolean(kind):
         return "BOOLEAN"
