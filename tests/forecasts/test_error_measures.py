@@ -122,3 +122,18 @@ def test_a_difference_that_is_none_is_within_its_bootstrap_error_and_a_large_one
     at_median = np.quantile(np.abs(ours - true) / true, 0.5, method="higher")
     other = np.quantile(np.abs(worse - true) / true, 0.5, method="higher")
     assert found["worse"].difference[0] == pytest.approx(at_median - other)
+
+
+def test_the_samples_of_a_difference_are_quantiles_of_the_rows_of_the_drawn_units():
+    draw = np.random.default_rng(1)
+    units = draw.permutation(np.repeat(np.arange(40), draw.integers(1, 9, 40)))
+    true = np.where(draw.random(len(units)) < 0.1, 0.0, draw.integers(1, 6, len(units)).astype(float))
+    ours, other = draw.integers(0, 6, (2, len(units))).astype(float)
+    found = compare_errors({"ours": ours, "other": other}, "ours", true, units, seed=3)["other"]
+    again, samples = np.random.default_rng(3), []
+    for _ in range(200):
+        rows = np.concatenate([np.flatnonzero(units == one) for one in again.integers(0, 40, 40)])
+        at = np.quantile([ratio_error(one, true)[rows] for one in (ours, other)], (0.5, 0.8, 0.9), 1, method="higher")
+        samples.append([0.0 if one == two else one - two for one, two in at])
+    assert found.low.tolist() == np.quantile(samples, 0.025, axis=0, method="nearest").tolist()
+    assert found.high.tolist() == np.quantile(samples, 0.975, axis=0, method="nearest").tolist()

@@ -11,10 +11,11 @@ at random: the quantiles are those of the same distribution with a little noise,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from workprof.forecasts.history import (
     COLUMNS_OF_TIME,
     DEFAULT_BANDWIDTH_S,
     HISTORY_COLUMNS,
+    HISTORY_LEVELS,
     Cells,
     Past,
     Recent,
@@ -49,6 +51,8 @@ POINTS = (*CANDIDATES, "backoff_medians", "boosted_plain", "boosted_slow")
 LEVELS = np.array([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])
 MEDIAN = 3
 """Position of the median in LEVELS."""
+OF_HISTORY = np.searchsorted(LEVELS, HISTORY_LEVELS)
+"""Positions of the history's levels."""
 
 TREE_THREADS = 1
 """Two threads that wait for each other on a busy machine took 20 times as long as one (2 cores, load 5). XGBoost reads
@@ -79,8 +83,21 @@ COLUMNS_SHARE = 1 / 3
 past jobs' names, which say little of a new job."""
 
 
-def boost(design: Floats, values: Floats, levels: Floats, seed: int) -> Booster:
-    """Boosted trees for the quantiles `levels` of (n_past,) log targets from (n_past, n_columns) inputs."""
+Binned = Callable[[int], Any]
+"""Number of bins -> the inputs and targets in so many bins a column, as XGBoost has them."""
+
+
+def _binned(design: Floats, values: Floats) -> Binned:
+    import xgboost  # noqa: PLC0415  heavy
+
+    return cache(lambda n_bins: xgboost.QuantileDMatrix(design, values, max_bin=n_bins))
+
+
+def boost(design: Floats, values: Floats, levels: Floats, seed: int, binned: Binned | None = None) -> Booster:
+    """Boosted trees for the quantiles `levels` of (n_past,) log targets from (n_past, n_columns) inputs.
+
+    `binned` is of the same inputs and targets, where they are binned for other trees too.
+    """
     import xgboost  # noqa: PLC0415  heavy
 
     parameters = {
@@ -97,7 +114,7 @@ def boost(design: Floats, values: Floats, levels: Floats, seed: int) -> Booster:
         "seed": seed,
         "nthread": TREE_THREADS,
     }
-    matrix = xgboost.QuantileDMatrix(design, values, max_bin=BOOSTED_BINS)
+    matrix = (binned or _binned(design, values))(BOOSTED_BINS)
     return xgboost.train(parameters, matrix, num_boost_round=ROUNDS)
 
 
@@ -116,8 +133,11 @@ def boost_plain(design: Floats, values: Floats, seed: int) -> tuple[Booster, Boo
 
     matrix = xgboost.DMatrix(design[:, COLUMNS_OF_TIME:], values)
     parameters = {"nthread": TREE_THREADS, "tree_method": "hist"}
-    plain = xgboost.train(parameters, matrix, PLAIN_ROUNDS)
-    return plain, xgboost.train(parameters | SLOW | {"seed": seed}, matrix, PLAIN_ROUNDS)
+    plain, slow = (xgboost.Booster(one, [matrix]) for one in (parameters, parameters | SLOW | {"seed": seed}))
+    for booster in (plain, slow):  # the trees of `xgboost.train`, whose callbacks take an eighth of the time
+        for at in range(PLAIN_ROUNDS):
+            booster.update(matrix, at)
+    return plain, slow
 
 
 def plain_points(boosters: tuple[Booster, Booster], encoded: Floats) -> Floats:
@@ -161,8 +181,8 @@ class Forest:
     targets: Floats  # (n_past,) the past jobs' log target
 
 
-def grow_forest(design: Floats, values: Floats, seed: int) -> tuple[Forest, Booster]:
-    """The forest of (n_past, n_columns) inputs and (n_past,) log targets, and its loaded trees."""
+def grow_forest(design: Floats, values: Floats, seed: int, binned: Binned | None = None) -> tuple[Forest, Booster]:
+    """The forest of (n_past, n_columns) inputs and (n_past,) log targets, and its loaded trees; `binned` as `boost`."""
     import xgboost  # noqa: PLC0415  heavy
 
     n_trees, n_members, bins = FOREST_OF_MANY if len(values) >= MANY_ROWS else FOREST_OF_FEW
@@ -180,8 +200,7 @@ def grow_forest(design: Floats, values: Floats, seed: int) -> tuple[Forest, Boos
         "seed": seed,
         "nthread": TREE_THREADS,
     }
-    matrix = xgboost.QuantileDMatrix(design, values, max_bin=bins)
-    booster = xgboost.train(parameters, matrix, num_boost_round=1)
+    booster = xgboost.train(parameters, (binned or _binned(design, values))(bins), num_boost_round=1)
     kept = _rows_in_leaves(_leaves(booster, design), n_members, seed)
     return Forest(to_json_bytes(booster), kept, values), booster
 
@@ -290,8 +309,9 @@ def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], se
     known = encode(jobs.iloc[sampled], vocabulary, cells.times)
     design = np.column_stack([known, history(past, cells, past.units[sampled])])
     values = past.targets[sampled]
-    forest, trees = grow_forest(design, values, seed)
-    boosted = boost(design, values, LEVELS, seed)
+    binned = _binned(design, values)
+    forest, trees = grow_forest(design, values, seed, binned)
+    boosted = boost(design, values, LEVELS, seed, binned)
     plain = boost_plain(known, values, seed)
     boosted_json, plain_json, slow_json = (to_json_bytes(booster) for booster in (boosted, *plain))
     trained = Candidates(fields, past, vocabulary, forest, boosted_json, plain_json, slow_json, sampled)
@@ -312,7 +332,8 @@ def predict_quantiles(loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cel
     """The quantiles of each candidate; `units` (n_rows,) are among the past jobs', -1 where they are new."""
     trained = loaded.trained
     recent = recent_quantiles(trained.past, queries, units, LEVELS, DEFAULT_BANDWIDTH_S)
-    design = design_of(loaded, jobs, queries, units)
+    near = Recent(recent.level, recent.count, recent.quantiles[:, OF_HISTORY])
+    design = design_of(loaded, jobs, queries, units, near)
     quantiles = [
         recent.quantiles,
         forest_quantiles(trained.forest, loaded.forest, design, LEVELS),
@@ -331,10 +352,12 @@ def with_points(quantiles: Floats, backoff: Floats, plain: Floats, recent: Recen
     return CandidateQuantiles(quantiles, points, recent.level, recent.count)
 
 
-def design_of(loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cells, units: Ints) -> Floats:
-    """The (n_rows, n_columns) inputs of forest and boosting."""
-    trained = loaded.trained
-    return np.column_stack([encode(jobs, trained.vocabulary, queries.times), history(trained.past, queries, units)])
+def design_of(
+    loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cells, units: Ints, near: Recent | None = None
+) -> Floats:
+    """The (n_rows, n_columns) inputs of forest and boosting; `near` as in `history`."""
+    past, vocabulary = loaded.trained.past, loaded.trained.vocabulary
+    return np.column_stack([encode(jobs, vocabulary, queries.times), history(past, queries, units, near)])
 
 
 @_one_thread()

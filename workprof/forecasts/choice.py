@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.core.arrays import Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
 from workprof.forecasts.candidates import CANDIDATES, LEVELS, MEDIAN, POINTS, CandidateQuantiles, take_rows
 from workprof.forecasts.errors import SAME, ErrorQuantiles, ratio_error, ratio_quantiles
 from workprof.forecasts.intervals import Validated
@@ -188,20 +188,23 @@ def quantiles_of_sorted(values: Floats, levels: Floats) -> Floats:
     return np.asarray(np.where(share >= 0.5, high - step * (1 - share), low + step * share), dtype=np.float64)
 
 
-def _rule_losses(points: Floats, true: Floats) -> Floats:
-    """Return (n_rules,) losses of (n_rules, n_rows) log points, for rules in the order of `RULES`.
+def _errors(points: Floats, true: Floats) -> tuple[Floats, Bools]:
+    """Return the relative errors of (n_rules, n_rows) log points, and which are too low."""
+    with np.errstate(over="ignore"):
+        errors = np.abs(np.expm1(np.minimum(points - true, np.log(np.finfo(np.float64).max) / 2)))
+    return errors, points < true - SAME
+
+
+def _rule_losses(errors: Floats, too_low: Bools) -> Floats:
+    """Return (n_rules,) losses of the (n_rules, n_rows) `_errors` of rules in the order of `RULES`.
 
     The loss is how far the quantiles of the relative error lie above those of whichever of `POINTS` is best there: on
     average, and half of the worst, so that no quantile is bought with another; and the price of a biased guess.
     """
-    with np.errstate(over="ignore"):
-        errors = np.abs(np.expm1(np.minimum(points - true, np.log(np.finfo(np.float64).max) / 2)))
-    errors.sort(axis=1)
-    at = quantiles_of_sorted(errors, ERROR_LEVELS.ravel()).reshape(*ERROR_LEVELS.shape, -1)
+    at = quantiles_of_sorted(np.sort(errors, axis=1), ERROR_LEVELS.ravel()).reshape(*ERROR_LEVELS.shape, -1)
     result = np.log(np.maximum(at, SMALLEST_ERROR)).mean(axis=1)
     beyond = result - result[:, : len(POINTS)].min(axis=1, keepdims=True)
-    under = (points < true - SAME).mean(axis=1)
-    bias = np.maximum(np.abs(under - 0.5) - UNBIASED_WITHIN, 0.0)
+    bias = np.maximum(np.abs(too_low.mean(axis=1) - 0.5) - UNBIASED_WITHIN, 0.0)
     losses: Floats = beyond.mean(axis=0) + np.maximum(beyond.max(axis=0), 0.0) / 2 + BIAS_PRICE * bias
     return losses
 
@@ -223,11 +226,12 @@ def choose(
     judged = np.unique(np.linspace(0, len(true) - 1, min(len(true), ROWS_JUDGED)).astype(np.int64))
     predicted, true = take_rows(predicted, judged), true[judged]
     points = _by_rules(predicted, RULES, n_levels)
+    errors = _errors(points, true)
     tried = dict(zip(POINTS, predicted.points, strict=True))
     parts = _parts(validated.units[judged])
     if parts.any():
-        tried[COMBINED] = _of_other_parts(points, true, parts)
-    rules = tuple(RULES[place] for place in _best_rules(points, true))
+        tried[COMBINED] = _of_other_parts(points, errors, parts)
+    rules = tuple(RULES[place] for place in _best_rules(*errors))
     trials = _trials(tried, true, back)
     if forward and trials[0].name not in SIMPLE:
         simple = next(trial.name for trial in trials if trial.name in SIMPLE)
@@ -271,8 +275,8 @@ def _clearly_better(
     return gain(np.arange(len(true))) > CLEARLY * float(spread)
 
 
-def _best_rules(points: Floats, true: Floats) -> Ints:
-    return np.argsort(_rule_losses(points, true), kind="stable")[:BEST_RULES]
+def _best_rules(errors: Floats, too_low: Bools) -> Ints:
+    return np.argsort(_rule_losses(errors, too_low), kind="stable")[:BEST_RULES]
 
 
 def _parts(units: Ints) -> Ints:
@@ -282,11 +286,11 @@ def _parts(units: Ints) -> Ints:
     return parts
 
 
-def _of_other_parts(points: Floats, true: Floats, parts: Ints) -> Floats:
+def _of_other_parts(points: Floats, errors: tuple[Floats, Bools], parts: Ints) -> Floats:
     """Return (n_rows,) log points of the combination whose rules the rows of the other parts chose."""
-    result = np.empty(len(true))
+    result = np.empty(len(parts))
     for part in np.unique(parts):
-        rules = _best_rules(points[:, parts != part], true[parts != part])
+        rules = _best_rules(errors[0][:, parts != part], errors[1][:, parts != part])
         result[parts == part] = points[rules][:, parts == part].mean(axis=0)
     return result
 

@@ -309,7 +309,8 @@ def most_probable(jobs: pd.DataFrame, labels: Ints, queries: pd.DataFrame, setti
     inputs = read_fields(used, fields)
     encoder = fit_encoder(inputs, fields, settings.mode, rare_rows_of(settings, len(used)))
     training = training_rows(encoder, encode(encoder, inputs), targets)
-    booster = grow_trees(encoder, training, len(classes), best_rounds(used, inputs, targets, settings))
+    n_rounds, by_field = best_rounds(used, inputs, targets, settings), settings.mode != "faithful"
+    booster = grow_trees(encoder, training, len(classes), n_rounds, by_field=by_field)
     first = int(classes[0] == NO_PROFILE)
     place = first + margins(booster, encoder, encode(encoder, queries))[:, first:].argmax(axis=1)
     return np.asarray(classes[place], dtype=np.int64)

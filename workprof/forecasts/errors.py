@@ -134,26 +134,25 @@ def compare_errors(
     Source: Percentile bootstrap (Efron 1979) over clusters.
     """
     names = [of, *(name for name in predicted if name != of)]
-    errors = np.array([ratio_error(predicted[name], true) for name in names])
+    errors = [ratio_error(predicted[name], true) for name in names]
+    order = [np.argsort(one) for one in errors]
     draw, n_units = np.random.default_rng(seed), int(units.max(initial=-1)) + 1
 
-    def differences(rows: Ints) -> Floats:
-        at: Floats = np.quantile(errors[:, rows], COMPARED_AT, axis=1, method="higher")
+    def differences(times: Ints) -> Floats:
+        wanted = np.ceil(COMPARED_AT * (times.sum() - 1))  # of the rows as often as their unit is drawn, in order
+        places = [np.searchsorted(np.cumsum(times[one]), wanted, side="right") for one in order]
+        at = np.array([one[rows[place]] for one, rows, place in zip(errors, order, places, strict=True)])
         with np.errstate(invalid="ignore"):
-            return np.nan_to_num(
-                at[:, :1] - at, nan=0.0, posinf=np.inf, neginf=-np.inf
-            )  # equal where both are infinite
+            apart: Floats = np.nan_to_num(at[:1] - at, nan=0.0, posinf=np.inf, neginf=-np.inf)
+        return apart  # none where both are infinite
 
-    own, samples = differences(np.arange(len(true))), []
+    own, samples = differences(np.ones(len(true), dtype=np.int64)), []
     for _ in range(BOOTSTRAP_SAMPLES):
         times = np.bincount(draw.integers(0, n_units, n_units), minlength=n_units)
-        samples.append(differences(np.repeat(np.arange(len(true)), times[units])))
+        samples.append(differences(times[units]))
     rest = (1 - confidence) / 2
     low, high = np.quantile(samples, [rest, 1 - rest], axis=0, method="nearest")
-    return {
-        name: ErrorDifference(own[:, place], low[:, place], high[:, place])
-        for place, name in enumerate(names[1:], start=1)
-    }
+    return {name: ErrorDifference(own[place], low[place], high[place]) for place, name in enumerate(names[1:], start=1)}
 
 
 def _divided(above: Floats, below: Floats) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workprof.core.arrays import SUBMITTED, Floats, Ints
-from workprof.forecasts.candidates import LEVELS, with_points
+from workprof.forecasts.candidates import LEVELS, OF_HISTORY, with_points
 from workprof.forecasts.encoder import METADATA_FIELDS, STATES, Encoded, MetadataEncoder
 from workprof.forecasts.estimates import Estimates, Estimator, combined_estimates
 from workprof.forecasts.forecaster import Forecasts, LoadedForecaster
@@ -17,7 +17,6 @@ from workprof.forecasts.history import (
     COLUMNS_OF_TIME,
     DAY_HOURS,
     DEFAULT_BANDWIDTH_S,
-    HISTORY_LEVELS,
     HOUR_S,
     Cells,
     Keys,
@@ -37,7 +36,6 @@ Job = Mapping[str, Any]
 """Field -> text or number, in the fields' units; what is not given is absent."""
 MOST_KNOWN = 100_000
 """Values of a field whose hashes are kept."""
-OF_HISTORY = np.searchsorted(LEVELS, HISTORY_LEVELS)
 
 
 class ServedForecaster:
