@@ -7,6 +7,7 @@ import streamlit as st
 
 import workprof
 from pages._memory.scope import PageContext
+from pages._parts import tables
 from workprof.answers import verdict_exports
 from workprof.core.shares import in_words
 from workprof.inputs import safe_name
@@ -61,7 +62,7 @@ def _buttons(
             shown, of_key, ending, mime = FORMATS[to]
             st.download_button(
                 f"{words}, {shown}",
-                data=partial(written, to, origin),
+                data=partial(_marked, tables.mark_of(mime), written, to, origin),
                 file_name=f"{safe_name(context.dataset.name)}-{name}.{ending}",
                 mime=mime,
                 on_click="ignore",
@@ -69,3 +70,7 @@ def _buttons(
                 icon=":material/download:",
                 help="With the dataset, the settings, the retry probability and the evidence.",
             )
+
+
+def _marked(mark: str, written: Callable[[str, Origin], bytes], to: str, origin: Origin) -> bytes:
+    return mark.encode() + written(to, origin)

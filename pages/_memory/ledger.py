@@ -259,7 +259,7 @@ def _exports(context: PageContext, result: Ledger) -> None:
             of_users = write is not mail_text or result.settings.by == USER
             st.download_button(
                 words,
-                data=partial(_written, write, result, origin),
+                data=partial(_written, write, result, origin, tables.mark_of(mime)),
                 file_name=f"{safe_name(context.dataset.name)}-{ending}",
                 mime=mime,
                 on_click="ignore",
@@ -270,5 +270,5 @@ def _exports(context: PageContext, result: Ledger) -> None:
             )
 
 
-def _written(write: Callable[[Ledger, Origin], str], result: Ledger, origin: Origin) -> bytes:
-    return write(result, origin).encode()
+def _written(write: Callable[[Ledger, Origin], str], result: Ledger, origin: Origin, mark: str) -> bytes:
+    return f"{mark}{write(result, origin)}".encode()

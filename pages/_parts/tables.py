@@ -11,7 +11,7 @@ import streamlit as st
 
 from workprof.answers.help.terms import explained, heading
 from workprof.core.answer import Table
-from workprof.core.table import MISSING, Column, csv_bytes
+from workprof.core.table import BYTE_ORDER_MARK, MISSING, Column, csv_bytes
 from workprof.core.words import visible_table
 
 MOST_ROWS = 1000
@@ -133,6 +133,11 @@ def mark_choice() -> None:
         persist_state="session",
         help="Some spreadsheets read a CSV file as UTF-8 only with it.",
     )
+
+
+def mark_of(mime: str) -> str:
+    """Return what a file of a kind begins with: of CSV the byte order mark, where the session asks for it."""
+    return BYTE_ORDER_MARK if mime == "text/csv" and st.session_state.get(MARK) else ""
 
 
 def csv(table: pd.DataFrame | Callable[[], pd.DataFrame], name: str, key: str, words: str) -> None:

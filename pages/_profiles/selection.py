@@ -25,7 +25,6 @@ from workprof.charts.profiles.jobs import (
     stratified,
 )
 from workprof.core.question import form_text
-from workprof.core.table import csv_bytes
 from workprof.core.words import counted
 from workprof.profiles.names import OUTLIERS
 from workprof.profiles.questions import FIT
@@ -166,15 +165,7 @@ def _selected_jobs(view: View, row_ids: tuple[int, ...]) -> None:
         key="profiles_jobs",
         alt=f"{len(shown)} of {len(row_ids)} selected runs, page {page}",
     )
-    st.download_button(
-        "Download CSV",
-        data=lambda: csv_bytes(workbench.rows(dataset, row_ids)),
-        file_name="selected-jobs.csv",
-        mime="text/csv",
-        on_click="ignore",
-        key="profiles_jobs_csv",
-        icon=":material/download:",
-    )
+    tables.csv(lambda: workbench.rows(dataset, row_ids), "selected-jobs", "profiles_jobs_csv", "Download CSV")
     _name_pair(view, shown)
 
 

@@ -116,14 +116,8 @@ def export(view: View) -> None:
             on_click="ignore",
             icon=":material/download:",
         )
-        st.download_button(
-            f"Summary of {counted(fit.scores.n_clusters, 'profile')} (CSV)",
-            data=summary.csv,
-            file_name=f"{stem}-summary.csv",
-            mime="text/csv",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+        words = f"Summary of {counted(fit.scores.n_clusters, 'profile')} (CSV)"
+        tables.csv(summary.frame, f"{stem}-summary", "profiles_summary_file", words)
         st.download_button(
             "Model card (JSON)",
             data=partial(model_card, fit, view.dataset, names),

@@ -32,7 +32,6 @@ from workprof.charts.sweep import (
     target_bars,
 )
 from workprof.core.question import parameters_of
-from workprof.core.table import csv_bytes
 from workprof.inputs import safe_name
 from workprof.profiles.questions import FIT
 from workprof.profiles.sweep import RunComparison, SweepRun
@@ -199,15 +198,8 @@ def _moved(view: View, comparison: RunComparison, names: Names) -> None:
         key="sweep_moved",
         alt=f"{len(shown)} of {len(ids)} runs that changed group, page {page}",
     )
-    st.download_button(
-        "Download CSV",
-        data=lambda: csv_bytes(moved_jobs(workbench.rows(dataset, ids.tolist()), comparison, names)),
-        file_name="moved-jobs.csv",
-        mime="text/csv",
-        on_click="ignore",
-        key="sweep_moved_csv",
-        icon=":material/download:",
-    )
+    every = lambda: moved_jobs(workbench.rows(dataset, ids.tolist()), comparison, names)  # noqa: E731
+    tables.csv(every, "moved-jobs", "sweep_moved_csv", "Download CSV")
 
 
 def _open_in_profiles(dataset: Dataset, run: SweepRun, name: str, key: str) -> None:

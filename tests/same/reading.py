@@ -1,6 +1,7 @@
 """What stands on a page, in a report's file and in its bundle, as plain numbers and texts."""
 
 import base64
+import codecs
 import html
 import io
 import json
@@ -147,3 +148,17 @@ def bar(traces, by="y", of="x", name=None):
         if name is None or trace.get("name") == name
         for label, value in zip(trace[by], trace[of], strict=True)
     }
+
+
+def ask_for_the_mark(test):
+    """Let CSV files begin with a byte order mark."""
+    test.session_state["csv_mark"] = True
+    test.run()
+
+
+def marked(*pages):
+    """Return the names of the files of pages that begin with the mark: each CSV file, and no other."""
+    files = {name: data for page in pages for name, data in page.files.items()}
+    names = {name for name, data in files.items() if data.startswith(codecs.BOM_UTF8)}
+    assert names == {name for name in files if name.endswith(".csv")}
+    return names

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.charts import records_for_memory as given
-from tests.same.reading import bar, same_figures, same_metrics
+from tests.same.reading import ask_for_the_mark, bar, marked, same_figures, same_metrics
 from workprof.answers.assessment import assessment_answer
 from workprof.answers.bins import answer, profile_answer
 from workprof.answers.ledger import ledger_answer
@@ -193,3 +193,8 @@ def test_the_files_of_any_sizes_are_the_commands(tasks, tab, name, shown, words)
         file = tasks.folder / f"sizes.{ending}"
         tasks.command("memory", "export", "tasks", "--to", to, "-o", file, *words)
         assert page.files[f"tasks-{name}.{ending}"] == file.read_bytes()
+
+
+def test_every_csv_file_begins_with_the_mark_where_it_is_asked(tasks):
+    pages = [tasks.page("memory", "tasks", memory_tab=tab, act=ask_for_the_mark) for tab in ("Plan", "Ledger")]
+    assert marked(*pages) > {"tasks-memory-plan.csv", "tasks-findings.csv", "tasks-ledger.csv"}

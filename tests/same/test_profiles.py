@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.same.reading import bar, same_figures, same_metrics
+from tests.same.reading import ask_for_the_mark, bar, marked, same_figures, same_metrics
 from workprof.answers.profiles import fit_answer, summary_table
+from workprof.charts.profiles.jobs import Selection
 from workprof.charts.profiles.overview import LABEL_WORDS
 from workprof.core.answer import to_json as answer_json
 from workprof.core.units import HOUR_S, format_count, format_duration, format_share
@@ -98,6 +99,14 @@ def test_files_of_the_page_hold_the_record(jobs, fit, printed):
     assert list(labels["profile"]) == fit.labels.tolist()
     assert list(labels["probability"]) == fit.probabilities.tolist()
     assert list(labels["silhouette"].fillna(9)) == pd.Series(fit.silhouettes).fillna(9).tolist()
+
+
+def test_every_csv_file_begins_with_the_mark_where_it_is_asked(jobs, fit):
+    selected = {"profiles_tab": "Map", "profiles_selected": Selection(rows=(0, 1)).text()}
+    pages = [
+        jobs.page("profiles", "jobs", act=ask_for_the_mark, **shown) for shown in (selected, {"profiles_tab": "Export"})
+    ]
+    assert marked(*pages) > {"selected-jobs.csv", "jobs-profiles-summary.csv"}
 
 
 @pytest.fixture(scope="module")
