@@ -100,6 +100,7 @@ def test_too_few_rows_leave_the_curves_of_all_jobs(app, poor):
     assert "which this dataset cannot have: 2 rows cannot hold two profiles of 20" in told(profiles)
     assert "Quantiles" in [one.value for one in test.header]
     assert "Find profiles" not in [one.label for one in test.button]
+    assert "2 finished runs are too few for the grid" in told(app("sweep"))
 
 
 @pytest.mark.parametrize("poor", ["no-memory"], indirect=True)

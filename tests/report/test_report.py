@@ -255,6 +255,15 @@ def test_what_is_missing_is_measured_by_what_ran_here(workbench):
     assert readiness(workbench, entry, [kinds["profiles"]])[0].seconds < alone
 
 
+def test_what_a_trace_cannot_have_is_not_waited_for(workbench, tmp_path):
+    (tmp_path / "small.csv").write_text(
+        "task_name,duration_s,peak_memory_bytes,cpu_usage_percent\n" + "a,9,1e9,50\n" * 30
+    )
+    entry = workbench.dataset(workbench.ingest([tmp_path / "small.csv"]).hash)
+    kinds = [kind for kind in kinds_of(entry) if kind.name in ("profiles", "sweep", "classify")]
+    assert [one.seconds for one in readiness(workbench, entry, kinds)] == [0, 0, 0]
+
+
 def test_a_few_runs_tell_nothing_of_how_long_many_take():
     """Ten seconds for 22 runs are not ten thousand for 22,000: what starts a computation takes most of them."""
     declared = SimpleNamespace(question=SimpleNamespace(name="profiles.fit"))

@@ -43,12 +43,17 @@ class Readiness:
 def readiness(
     workbench: Workbench, dataset: Dataset, kinds: Sequence[Kind], clustering: ProfileSettings | None = None
 ) -> tuple[Readiness, ...]:
-    """Return how every section stands, in their order; what several lack counts in the first of them."""
+    """Return how every section stands, in their order; what several lack counts in the first of them.
+
+    What cannot be computed is not waited for: its section says why, or stands without it.
+    """
     abouts = workbench.runs()
     rows = {entry.hash: entry.finished_rows for entry in workbench.datasets()}
     there, result, fit = {about.key for about in abouts}, [], clustering or ProfileSettings()
     for kind in kinds:
         missing = {key: need for key, need in _keyed(workbench, dataset, kind, fit) if key not in there}
+        if any(question.cached(dataset.hash, settings).refusal for question, settings in missing.values()):
+            missing = {}
         there |= missing.keys()
         result.append(Readiness(kind, sum(_seconds(need, dataset, abouts, rows) for need in missing.values())))
     return tuple(result)

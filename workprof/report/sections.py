@@ -211,8 +211,10 @@ def _sweep(workbench: Workbench, dataset: Dataset, progress: Progress, _: Profil
     )
 
 
-def _sweep_needs(workbench: Workbench, _: Dataset, __: ProfileSettings) -> tuple[Need, ...]:
-    return tuple((workbench.sweep_group, group) for group in SweepSettings().groups())
+def _sweep_needs(workbench: Workbench, dataset: Dataset, _: ProfileSettings) -> tuple[Need, ...]:
+    """Raises NotEnoughData where the grid is refused."""
+    groups = workbench.sweep_state(dataset.hash, SweepSettings()).groups
+    return tuple((workbench.sweep_group, group.settings) for group in groups)
 
 
 SWEEP = Kind("sweep", "Sweep", "sweep", JOBS, _sweep, _sweep_needs)

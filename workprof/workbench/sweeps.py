@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, replace
 
+from workprof.core.errors import NotEnoughData
 from workprof.core.progress import Progress, silent
 from workprof.core.settings import Settings
 from workprof.jobs import JobView
 from workprof.profiles.questions import GROUP
-from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, refuse_few
+from workprof.profiles.settings import FEATURE_SETS
 from workprof.profiles.sweep import GroupSettings, RunComparison, Sweep, SweepGroup, SweepSettings, compare_runs
 from workprof.store.reports import Dataset
 from workprof.workbench.profiles import ProfileQuestions
@@ -89,7 +90,11 @@ class SweepQuestions(ProfileQuestions):
         entry = self._jobs_of(dataset)
         if entry.finished_rows:  # without any, that is what is told
             smallest = min(size for group in settings.groups() for size in group.sizes)
-            refuse_few(ProfileSettings(min_cluster_size=smallest), entry.finished_rows)
+            if entry.finished_rows <= 2 * smallest:
+                raise NotEnoughData(
+                    f"{entry.finished_rows:,} finished runs are too few for the grid, whose smallest profiles have "
+                    f"{smallest:,}: it needs more than {2 * smallest:,}. Profiles finds smaller ones"
+                )
         if not settings.features or settings.features[0] in FEATURE_SETS:
             return settings
         return replace(settings, features=self._store.resolve(entry.hash, settings.features))
