@@ -120,8 +120,8 @@ def newest(datasets: tuple[Dataset, ...], kind: str) -> str:
 
 def title(entry: Dataset) -> str:
     """Return 'name · 1,234 runs · 1a2b3c4d'."""
-    lines = "samples" if entry.kind == "telemetry" else "runs"
-    return f"{shortened(split(entry.name)[0], 32)} · {entry.rows:,} {lines} · {entry.hash[:SHORTEST_HASH]}"
+    lines = counted(entry.rows, "sample" if entry.kind == "telemetry" else "run")
+    return f"{shortened(split(entry.name)[0], 32)} · {lines} · {entry.hash[:SHORTEST_HASH]}"
 
 
 def _match(requested: str, workbench: Workbench) -> str:

@@ -16,7 +16,13 @@ from pages._memory.scope import PageContext
 from pages._parts import clusterings, figures, forms, tables
 from pages._parts.controls import choice
 from workprof.answers.chargeback import chargeback_answer
-from workprof.answers.ledger import findings_sentence, ledger_answer, ledger_runs_answer, ledger_sentence
+from workprof.answers.ledger import (
+    findings_sentence,
+    judged_resources,
+    ledger_answer,
+    ledger_runs_answer,
+    ledger_sentence,
+)
 from workprof.answers.ledger_exports import findings_csv, json_text, mail_text, rows_csv
 from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.profiles.jobs import Selection
@@ -73,7 +79,8 @@ def ledger(context: PageContext) -> None:
     told = ledger_answer(shown)
     with top:
         figures.headline(markdown_text(ledger_sentence(shown), 500))
-        figures.show(ledger_bars(shown), key="memory_ledger")
+        if judged_resources(shown):
+            figures.show(ledger_bars(shown), key="memory_ledger")
     figures.headline_row(headlines(told))
     _findings(context, result, shown, told)
     figures.fold(f"Amounts by {result.settings.by}", "memory_ledger_rows_open", _rows, context, result, told)

@@ -70,6 +70,16 @@ def test_prices_make_money_of_the_bars_one_on_the_other():
     assert "money" in to_frame(ledger_answer(found), "findings").columns
 
 
+def test_few_rows_are_not_told_as_the_first_of_them():
+    assert ledger_bars(ledger("task")).takeaway == "All waste is of 1 task."
+    assert ledger_bars(ledger(users=3)).takeaway == "All waste is of 3 users."
+    assert ledger_bars(ledger(users=4)).takeaway.startswith("The first 3 of 4 users waste ")
+
+
+def test_a_finding_by_task_names_the_task_once():
+    assert [words.partition(":")[0] for words in first_findings(ledger("task"), 1)] == ["sort"]
+
+
 def test_the_sentence_names_who_wastes_most_and_weeks_nobody():
     found = ledger()
     assert f"{found.rows[0].name} wastes most" in ledger_sentence(found)

@@ -289,7 +289,7 @@ def fact_answer(result: FactPoints) -> Answer:
     settings, when = result.settings, f"{result.known}{': not usable for prediction' * (result.known == AFTER)}"
     whose = f" of {shown(settings.task)}" if settings.task else ""
     missing = f" {result.n_missing:,} runs have no value." if result.n_missing else ""
-    drawn = f" {len(points):,} runs are drawn." if len(points) else ""
+    drawn = f" {len(points):,} runs are drawn." if 0 < len(points) < result.n else ""
     return Answer(
         f"{shortened(settings.column)} against the memory of {counted(result.n, 'run')}{whose}; it is known {when}.",
         tables=tables,

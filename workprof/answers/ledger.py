@@ -225,7 +225,7 @@ def ledger_json(ledger: Ledger) -> dict[str, Any]:
     }
 
 
-LONGEST_NAME = 24
+LONGEST_NAME, MOST_NAMED = 24, 3
 WORDS = {LEDGER_MEMORY: "memory", CORES: "cores", GPUS: "GPUs", LIMIT: "time limits"}
 
 
@@ -267,18 +267,19 @@ def bars_sentence(ledger: Ledger) -> str:
     """What the first rows waste of all."""
     if ledger.settings.by == WEEK:
         return f"{counted(len(ledger.rows), 'week')} in their order."
-    few, prices = ledger.rows[:3], ledger.settings.prices
+    few, prices = ledger.rows[:MOST_NAMED], ledger.settings.prices
     held = [name for name in judged_resources(ledger) if name != LIMIT] or list(judged_resources(ledger))
     if not held:
         return "Nothing can be judged."
+    if len(ledger.rows) <= MOST_NAMED:
+        return f"All waste is of {counted(len(ledger.rows), ledger.settings.by)}."
     if prices.given and ledger.totals.money > 0:
         share, what = sum(row.money for row in few) / ledger.totals.money, f"of the {prices.currency} that are wasted"
     else:
         share, name = max((sum(_of_all(row, ledger, one) for row in few), one) for one in held)
         what = f"of all wasted {WORDS[name]}"
-    first = "The first" if len(few) == 1 else f"The first {len(few)}"
-    words = f"{first} of {counted(len(ledger.rows), ledger.settings.by)} {'wastes' if len(few) == 1 else 'waste'}"
-    return f"{words} {format_share(share, 0)} {what}."
+    of = counted(len(ledger.rows), ledger.settings.by)
+    return f"The first {len(few)} of {of} waste {format_share(share, 0)} {what}."
 
 
 def _amounts(one: Resource) -> tuple[Column, ...]:
@@ -485,7 +486,8 @@ def first_findings(ledger: Ledger, most: int) -> tuple[str, ...]:
 
 
 def _short(one: Finding, tasks: Mapping[str, str]) -> str:
-    return ", ".join(shortened(name, LONGEST_NAME) for name in (one.who, tasks[one.task]) if name)
+    names = dict.fromkeys((tasks.get(one.who, one.who), tasks[one.task]))
+    return ", ".join(shortened(name, LONGEST_NAME) for name in names if name)
 
 
 def unjudged_sentences(ledger: Ledger) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from workprof.answers.demand import called, demand_answer
 from workprof.answers.durations import ObservedView, group_names, quantile_table
 from workprof.answers.estimates import ErrorView, choice_words, error_figures, interval_sentence, predictor_table
 from workprof.answers.forecasts import Naming
-from workprof.answers.ledger import ledger_answer
+from workprof.answers.ledger import judged_resources, ledger_answer
 from workprof.answers.membership import membership_answer
 from workprof.answers.node_groups import groups_sentence, groups_table
 from workprof.answers.nodes import (
@@ -347,7 +347,7 @@ def _ledger(workbench: Workbench, dataset: Dataset, progress: Progress, _: Profi
         settings={"ledger": result.settings},
         headlines=headlines_of(told),
         words=(told.sentence, *told.notes),
-        charts=(ledger_bars(result),),
+        charts=(ledger_bars(result),) if judged_resources(result) else (),
         tables=tuple(of_answer(one, f"ledger-{one.name}") for one in told.tables),
     )
 

@@ -174,9 +174,7 @@ def _held(totals: LedgerRow, counts: Counts) -> tuple[str, ...]:
     memory, apart = totals.of(MEMORY), {one.cause: one.n_runs for one in totals.lost}
     unjudged = memory.n_no_time + memory.n_no_request + memory.n_no_use
     counts = replace(counts, running=apart.get(RUNNING, 0))
-    lacking = (
-        f"{counted(unjudged, 'finished run')} without a request, a use or a time: not counted." if unjudged else ""
-    )
+    lacking = f"{counted(unjudged, 'run')} without a request, a use or a time: not counted." if unjudged else ""
     unended = f"Not ended: {counts.unended}; not counted." if counts.unended else ""
     return tuple(words for words in (lacking, unended) if words)
 
