@@ -112,7 +112,7 @@ def obvious_size(asked, one, model, factor, sizing, price):
     spread = math.sqrt((one["squares"] + 3 * model.spread**2) / (max(one["n"] - 1, 0) + 3))
     kept = (one["above"] + 0.5) / (one["n"] + 1) if one["above"] else 0.0
     lost = one["mean_hours"] * model.longer
-    dear = max(price, origins.PRICE_AT_DEFAULT * one["mean_hours"] * asked)
+    dear = max(price, origins.OWN_RUNS * one["mean_hours"] * asked)
     sizes = [(asked, kept, 1.5 * asked)]
     for multiple in origins.MULTIPLES:
         size = max(sizing.floor, math.ceil(multiple * one["largest"] / sizing.step * (1 - 1e-12)) * sizing.step)

@@ -28,10 +28,9 @@ MULTIPLES = np.exp(np.concatenate([np.linspace(0, 0.7, 29), np.linspace(0.75, 3,
 """Sizes that are tried, over the largest known use: by 2.5 % up to twice, then by 5 % up to 20 times."""
 
 PRICE_AT_DEFAULT, DEFAULT_SHARE = 5.0, 0.005
-"""A kill costs this many mean booked runs where 0.5 % of the runs may be killed, and inversely to that share else.
-
-Of a request that is kept or raised it costs at least as many of its own runs, unless a cost per kill is set.
-"""
+"""A kill costs this many mean booked runs where 0.5 % of the runs may be killed, and inversely to that share else."""
+OWN_RUNS = 15.0
+"""A kill of a kept or raised request costs at least this many of its own runs, unless a cost per kill is set."""
 MOST_PRICE, PRICE_STEP = 1e9, 1.5
 FIT_RUNS, MANY_RUNS, FEWER_STEPS = 200_000, 20_000, 8
 """The chances are learned from the latest so many ended runs; of more runs, less often."""
@@ -300,7 +299,7 @@ def advise(
         figures = np.array(
             [*model.record, model.tail, model.heavy_share, model.heavy_scale, model.spread**2, model.longer]
         )
-        rules = np.array([sizing.step, sizing.floor, price, PRICE_AT_DEFAULT if sizing.price is None else 0.0])
+        rules = np.array([sizing.step, sizing.floor, price, OWN_RUNS if sizing.price is None else 0.0])
         factor = model.key_factor[keys[level][own]]
         arrays = (
             some.asked,

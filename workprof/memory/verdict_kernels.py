@@ -91,7 +91,8 @@ def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
         record = min(0.95, math.exp(figures[0] - figures[1] * log_weight)) * factor[at]
         lost = hours[at] * figures[6]
         asked = request[at]
-        # The request itself kills as often as it did; a use that was cut off may have been anything above it.
+        # The request itself kills as often as it did; a use that was cut off may have been anything above it: as
+        # likely as not, its log exceeds the cut by the spread of the key in the mean, else as a heavy tail does.
         kept_chance = (above[at] + cut[at] + 0.5) / (n[at] + 1.0) if above[at] + cut[at] > 0 else 0.0
         cut_chance = (cut[at] + 0.5) / (n[at] + 1.0) if cut[at] > 0 else 0.0
         best_size, best_chance, price = asked, kept_chance, rules[2]
@@ -111,7 +112,8 @@ def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
             before = size
             chance = min(1.0, exceeds(size / largest[at], depth, spread, record, figures))
             if cut_chance > 0 and size > asked:
-                chance = max(chance, cut_chance * (largest[at] / size) ** (1.0 / figures[4]))
+                beyond = math.log(size / largest[at])
+                chance = max(chance, cut_chance * 0.5 * (math.exp(-beyond / spread) + math.exp(-beyond / figures[4])))
             again = asked if size < asked else 1.5 * size
             charge = hours[at] * size + chance * (lost * again + price)
             if charge < best:
