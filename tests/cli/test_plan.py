@@ -87,6 +87,13 @@ def test_what_has_no_use_says_why_where_it_cannot_be_sized(tmp_path):
     refused = run_here("memory", "plan", loaded["dataset"], home=tmp_path / "home")
     assert refused.status == 2
     assert "peak_memory_bytes" in refused.err and not_known("kubernetes") in " ".join(refused.err.split())
+    path = tmp_path / "bare.txt"
+    path.write_text(
+        "JobID|JobName|User|State|Submit|Start|End|Elapsed|ReqMem\n"
+        "7|sort|ann|COMPLETED|2026-01-02T10:00:00|2026-01-02T10:00:00|2026-01-02T10:30:00|00:30:00|4G\n"
+    )
+    refused = run_here("size", path, home=tmp_path / "home")
+    assert refused.status == 2 and "tell it as MaxRSS: export it, too" in " ".join(refused.err.split())
 
 
 def test_the_answer_goes_to_a_file_or_to_stdout(workprof, tmp_path):

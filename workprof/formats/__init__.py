@@ -124,6 +124,19 @@ def not_known(name: str) -> str:
     return FORMATS[name].not_known if name in FORMATS else ""
 
 
+def without_use(name: str) -> str:
+    """Why a dataset of a format has no use of memory, and what to do; '' where the format does not tell."""
+    known = FORMATS.get(name)
+    if known is None or known is FORMATS["generic"]:
+        return ""
+    source = next((rule.source for rule in known.rules if rule.field == "peak_memory_bytes"), "")
+    if not source:
+        return known.not_known
+    return (
+        "others of its format tell it" if known.reader else f"files of its format tell it as {source}: export it, too"
+    )
+
+
 def utc_offset_s(name: str) -> int:
     """The seconds to add to a format's times for local hours and weekdays; 0 where they are plain UTC."""
     return UTC_OFFSETS_S.get(name, 0)

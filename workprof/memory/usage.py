@@ -168,7 +168,7 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss", *, unmeasured: bool = 
     for name in (USAGE_COLUMNS[target], "duration_s"):
         if name not in jobs.columns:
             lacks = f"memory sizing needs the column {name}, which the table lacks"
-            raise ColumnMissing(f"{lacks}; {jobs.attrs.get('not_known') or 'map it when you ingest'}")
+            raise ColumnMissing(f"{lacks}; {jobs.attrs.get('without_use') or 'map it when you ingest'}")
     used, seconds = numbers_of(jobs, USAGE_COLUMNS[target]), numbers_of(jobs, "duration_s")
     without_use, untimed = ~(used > 0), ~(seconds >= 0)
     left_out = {"no use of memory": int(without_use.sum()), "no run time": int((untimed & ~without_use).sum())}

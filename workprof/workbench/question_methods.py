@@ -24,7 +24,7 @@ from workprof.core.scope import split
 from workprof.core.settings import Settings
 from workprof.core.step import Step
 from workprof.core.text import near
-from workprof.formats import not_known, utc_offset_s
+from workprof.formats import not_known, utc_offset_s, without_use
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
 from workprof.jobs import Jobs, JobView
 from workprof.profiles.settings import ProfileSettings
@@ -294,7 +294,8 @@ class OpenHome:
 
     def _told(self, entry: Dataset) -> dict[str, object]:
         """What a table says of itself."""
-        return {"utc_offset_s": utc_offset_s(entry.format), "not_known": not_known(entry.format)}
+        name = entry.format
+        return {"utc_offset_s": utc_offset_s(name), "not_known": not_known(name), "without_use": without_use(name)}
 
     def _blocking(self, request: Request, cls: type[Result], frames: Frames, progress: Progress) -> Result:
         """The kept result of a request, or compute it here, at most once however many threads and processes ask."""
