@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.answers.changes import changes_answer, realised_answer, taken_up_words
+from workprof.answers.changes import changes_answer, realised_answer, taken_up_words, worse_words
 from workprof.core.answer import to_json
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.settings import from_environment
@@ -177,6 +177,8 @@ def test_changes_say_what_runs_show():
     assert told["appeared"] == ["a new task"]
     assert told["vanished"] == ["task=5,a"]
     assert [one.key["user"] for one in found.worse] == ["user 3", "user 1"]
+    runs = [int((which & (jobs.user == "user 1")).sum()) for which in (last, before)]
+    assert worse_words(found.worse[1]).endswith(f": 5 of {runs[0]} runs killed, 0 of {runs[1]} before")
     taken = {one.advised.key["user"] for one in found.taken_up.rows if one.n_moved}
     assert taken == followers
     assert int(before.sum()) == found.compared.sides[0].totals.n_runs

@@ -138,7 +138,8 @@ def worse_words(one: Worse) -> str:
     """'ann, train leaves 12 of 16 GB unused, 8 of 16 GB before', or who was killed more often."""
     key = key_words(one.key)
     if not one.extra:
-        return f"{key}: {one.n_killed[1]:,} of {counted(one.n_runs[1], 'run')} killed, {one.n_killed[0]:,} before"
+        was = f"{one.n_killed[0]:,} of {one.n_runs[0]:,} before"
+        return f"{key}: {one.n_killed[1]:,} of {counted(one.n_runs[1], 'run')} killed, {was}"
     now = f"{number(one.unused[1])} of {number(one.request[1])} GB unused"
     return f"{key}: {now}, {gb(one.unused[0])} before"
 
