@@ -11,6 +11,7 @@ import pytest
 import workprof as wp
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.test_nodes_page import write
+from workprof.core.errors import SettingsError
 from workprof.core.records import pack
 from workprof.core.settings import from_environment
 from workprof.formats.fields import FIELDS
@@ -93,6 +94,12 @@ def test_a_fourfold_request_is_lowered():
     assert 2 < row["size_gb"] < 6
     assert found.memory.judged.saved_share > 0.5
     assert found.reason.startswith("Smaller requests save")
+    asked = {"task": "task", "peak": ("rss", "GB"), "duration": "s"}
+    for request in (np.int64(8), np.float32(8)):  # one number, of whatever kind
+        assert wp.size_memory(table, request=request, **asked).reason == found.reason
+    for wrong in (None, ["user=ann"]):
+        with pytest.raises(SettingsError, match="decisions are no decisions"):
+            wp.size_memory(table, request=8.0, decisions=wrong, **asked)
 
 
 def test_durations_are_those_of_the_workbench(bench, dataset):

@@ -107,6 +107,9 @@ def size_memory(  # noqa: PLR0913  by name
     chosen = settings or VerdictSettings()
     if not isinstance(chosen, VerdictSettings):
         raise SettingsError(f"settings is a {type(chosen).__name__}; give VerdictSettings")
+    if not isinstance(decisions, Sequence) or not all(isinstance(one, Decision) for one in decisions):
+        raise SettingsError("decisions are no decisions; give those of `Workbench.decisions`")
+    request = request.item() if isinstance(request, np.generic) else request
     flat = _number("request", request) if isinstance(request, (int, float)) else 0.0
     named = {"task_name": task, "peak_memory_bytes": peak, "duration_s": duration}
     requested = None if isinstance(request, (int, float)) else request
