@@ -60,7 +60,7 @@ def test_rows_are_those_of_a_file_of_the_same_series(bench, tmp_path, every):
         done = refreshed(bench, server, 2 * HOUR, 3 * HOUR, 3 * HOUR, END)
     assert rows_of(bench, "prod") == rows_of(bench, "file")
     assert done[-1].rows == len(every)
-    assert not done[2].dataset
+    assert not done[2].new
     assert done[1].changed  # pods that ran then
 
 

@@ -19,6 +19,7 @@ from tests.command_line import run_here
 from tests.formats.one_of_each import FILES
 from tests.refresh.conftest import rows_of
 from tests.refresh.planted import BEGIN, jobs, pods, prometheus, sacct
+from workprof.answers.sources import refresh_sentence
 from workprof.core.errors import HomeBusy, SettingsError, WorkprofError
 from workprof.core.roles import SOURCE
 from workprof.forecasts.durations import DurationSettings
@@ -116,8 +117,10 @@ def test_files_that_are_new_or_grew_are_read_and_the_dataset_is_what_they_hold(b
     folder.mkdir()
     table(folder / "a.csv", range(30))
     bench.add_source(Source(name="all", kind="files", address=str(folder)))
-    assert bench.refresh("all").rows == 30
-    assert not bench.refresh("all").dataset
+    first = bench.refresh("all")
+    quiet = bench.refresh("all")
+    assert (first.rows, first.new) == (30, 30) and (quiet.rows, quiet.new, quiet.dataset) == (30, 0, first.dataset)
+    assert refresh_sentence(quiet) == "Nothing new came from all; it has 30 runs."
     table(folder / "a.csv", range(45))
     grown = bench.refresh("all")
     assert (grown.rows, grown.new, grown.changed) == (45, 15, 0)
@@ -252,7 +255,7 @@ def test_files_of_one_format_are_one_dataset_and_a_run_told_again_counts_once(be
     table(tmp_path / "once.csv", range(50))
     bench.ingest(tmp_path / "once.csv", IngestOptions(name="once"))
     assert rows_of(bench, "all") == rows_of(bench, "once")
-    assert not bench.refresh("all").dataset
+    assert not bench.refresh("all").new
     (folder / "c.csv").write_text(
         "job_name,task_name,start_time_s,duration_s,peak_memory_bytes\nj3,sort,1700000003,9,7\n"
     )

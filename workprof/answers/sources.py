@@ -100,8 +100,9 @@ def refresh_sentence(refresh: Refresh) -> str:
     """What one refresh did."""
     if refresh.error:
         return f"{refresh.source} failed at {minute(refresh.started)}; its rows are as they were: {refresh.error}."
-    if not refresh.dataset:
-        return f"Nothing new came from {refresh.source}."
+    if not (refresh.new or refresh.changed or refresh.expired or refresh.rejected):
+        has = f"; it has {counted(refresh.rows, 'run')}" if refresh.rows else ""
+        return f"Nothing new came from {refresh.source}{has}."
     more = f", {refresh.changed:,} changed" if refresh.changed else ""
     gone = f", {refresh.expired:,} expired" if refresh.expired else ""
     lost = f"; {counted(refresh.rejected, 'row')} could not be taken" if refresh.rejected else ""

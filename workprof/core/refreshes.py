@@ -12,7 +12,7 @@ class Refresh:
     source: str  # its name
     started: str  # ISO 8601, UTC
     seconds: float = 0.0
-    dataset: str = ""  # hash of the dataset then; '' = nothing new came
+    dataset: str = ""  # hash of the dataset then; '' = there was none
     rows: int = 0  # runs of the dataset then
     new: int = 0  # runs that were not there before
     changed: int = 0  # runs that were, otherwise

@@ -201,6 +201,8 @@ def take_in(database: Database, name: str, grown: Grown | None, state: object, b
             raise SettingsError(f"source {name} was removed meanwhile; nothing was changed")
         if grown is not None and grown.is_new:
             _put(cursor, database, name, grown)
+        elif grown is None and (there := _before(cursor, name)) is not None:
+            result = replace(result, dataset=there.dataset.hash, rows=there.dataset.rows)
         document = json.dumps(pack(state).document)
         cursor.execute("UPDATE sources SET state = ? WHERE name = ?", [document, name])
         remember(cursor, name, result)
