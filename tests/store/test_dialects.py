@@ -2,9 +2,10 @@
 
 import gzip
 
+import pandas as pd
 import pytest
 
-from workprof.core.errors import TraceError
+from workprof.core.errors import SettingsError, TraceError
 from workprof.store.reports import IngestOptions
 
 pytestmark = pytest.mark.slow
@@ -158,3 +159,20 @@ def test_latin_1_is_still_asked_for(store, write):
         store.ingest([path], IngestOptions())
     assert store.ingest([path], IngestOptions(encoding="latin-1")).rows == 1
     assert store.frame("jobs", ["duration_s"])["duration_s"].tolist() == [1.5]
+
+
+@pytest.mark.parametrize("option", ["delimiter", "encoding", "decimal", "sheet"])
+def test_an_option_of_another_kind_of_file_is_refused(store, tmp_path, option):
+    frame = pd.DataFrame({"job_name": ["a", "b"], "duration_s": [1, 2]})
+    writers = {"csv": frame.to_csv, "json": frame.to_json, "parquet": frame.to_parquet, "xlsx": frame.to_excel}
+    used = {"csv": ("delimiter", "encoding", "decimal"), "json": ("encoding", "decimal"), "xlsx": ("decimal", "sheet")}
+    for kind, writer in writers.items():
+        path = tmp_path / f"jobs.{kind}"
+        writer(path, **({"orient": "records"} if kind == "json" else {"index": False}))
+        given = {"delimiter": ",", "encoding": "utf-8", "decimal": ".", "sheet": "Sheet1"}[option]
+        options = IngestOptions(**{option: given})
+        if option in used.get(kind, ()):
+            assert store.detect([path], options) == store.ingest([path], options).format == "generic"
+        else:
+            with pytest.raises(SettingsError, match=f"--{option} says nothing of jobs.{kind}"):
+                store.ingest([path], options)

@@ -25,6 +25,7 @@ from workprof.store.other_tools import refusal
 from workprof.store.raw_tables import looks_like_tables, required_tables
 from workprof.store.reports import AGGREGATIONS, JOINS, IngestOptions
 from workprof.store.spool import PARQUET_MAGIC, checked_input, head_of, is_columnar, plain_head
+from workprof.store.spreadsheet import is_workbook
 from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
 
 MOST_FILES = 20_000
@@ -209,7 +210,7 @@ def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:
 
     Raises:
         TraceError: when a file is not there or cannot be read, or there are several that do not belong together.
-        SettingsError: for an unknown format, and for an option of another format.
+        SettingsError: for an unknown format, and for an option of another format or kind of file.
     """
     if not paths:
         raise TraceError("no file is named; give the path of a trace")
@@ -219,7 +220,7 @@ def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:
         raise SettingsError(f"format {options.format!r} is not known; use {AUTO} or one of {', '.join(NAMES)}{meant}")
     for path in paths:
         if not path.is_dir():
-            checked_input(path)
+            _refuse_unused(checked_input(path), options)
     chosen = _chosen(paths, options, family)
     if chosen == TABLES:
         return _tables(paths)
@@ -286,6 +287,24 @@ def _records(paths: Sequence[Path]) -> NamedFiles:
         raise TraceError(f"{named}: name one folder with a folder for each record, such as 4_m4.large_sort_spark_big_1")
     stem = paths[0].resolve().name.split(".")[0]
     return NamedFiles(SCOUT, tuple(files.values()), tuple(files), stem, f"{stem} ({len(files):,} files)", tuple(files))
+
+
+def _refuse_unused(path: Path, options: IngestOptions) -> None:
+    """Raise SettingsError where an option says how a file is written that is of another kind."""
+    given = [name for name in ("delimiter", "encoding", "decimal", "sheet") if getattr(options, name)]
+    if not given:
+        return
+    head, used = plain_head(path, HEAD_BYTES), {"delimiter", "encoding", "decimal"}
+    kind = "a text"
+    if is_workbook(path, head_of(path)):
+        kind, used = "a workbook", {"decimal", "sheet"}
+    elif is_columnar(head):
+        kind, used = "a table of typed columns", set()
+    elif is_json(head.decode(errors="replace").removeprefix("\ufeff")):
+        kind, used = "JSON", {"encoding", "decimal"}
+    for name in given:
+        if name not in used:
+            raise SettingsError(f"--{name} says nothing of {path.name}, which is {kind}; leave it out")
 
 
 def _refuse_options_of_others(chosen: str, options: IngestOptions) -> None:
