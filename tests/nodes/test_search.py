@@ -49,6 +49,14 @@ def written(tmp_path, frame, name="table.csv"):
     return path
 
 
+def test_a_trial_that_does_not_tell_what_it_used_leaves_the_others_to_tell(tmp_path):
+    whole, scores = table(workloads=(("sort", 0.9, 900.0),)), written(tmp_path, SCORES, "scores.csv")
+    holes = whole.assign(cpu_percent=whole["cpu_percent"].where(np.arange(len(whole)) % 3 > 0))
+    found = search_file(written(tmp_path, holes), SearchSettings(seeds=4, trials=6), scores)
+    assert found.notes == ("9 configurations of sort without cpu_percent: not weighed by it",)
+    assert found.curves["with scores"].mean[-1] == pytest.approx(1)  # 1.43 where they were tried in the table's order
+
+
 def test_the_expected_improvement_is_the_integral():
     for mean, deviation, best in ((0.0, 1.0, 0.5), (2.0, 0.7, 1.0), (-1.0, 2.0, 1.5)):
         slow, _ = quad(lambda cost: (best - cost) * norm.pdf(cost, mean, deviation), mean - 12 * deviation, best)  # noqa: B023
@@ -177,3 +185,11 @@ def test_a_run_costs_its_time_times_the_price_of_the_machines(tmp_path):
         configurations_of(frame.drop(columns="cost"))
     with pytest.raises(ColumnMissing, match="no column cost"):
         read_configurations(written(tmp_path, frame.drop(columns="cost")))
+
+
+@pytest.mark.parametrize("score", ["good", "inf"])
+def test_a_score_that_is_no_number_is_refused_with_its_machine(tmp_path, score):
+    path = tmp_path / "scores.csv"
+    path.write_text(f"machine,cpu\nbig,3\nfast,{score}\nmid,\n")
+    with pytest.raises(SettingsError, match=f"cpu of machine 'fast' is {score}"):
+        read_machine_scores(path)

@@ -311,7 +311,7 @@ def read_machine_scores(path: Path) -> dict[str, dict[str, float]]:
     Raises:
         NoRows: when there is no file.
         ColumnMissing: when it names no machine, or no score.
-        SettingsError: for a machine named twice.
+        SettingsError: for a machine named twice, or a score that is no finite number.
     """
     if not path.is_file():
         raise NoRows(f"{path} is no file; give a CSV with the columns machine, {', '.join(TYPES_OF_RESOURCE)}")
@@ -323,6 +323,11 @@ def read_machine_scores(path: Path) -> dict[str, dict[str, float]]:
     twice = table["machine"][table["machine"].duplicated()]
     if len(twice):
         raise SettingsError(f"machine {twice.iloc[0]!r} has two rows of scores; keep one")
+    for name in columns:
+        wrong = table[name].notna() & ~np.isfinite(pd.to_numeric(table[name], errors="coerce"))
+        if wrong.any():
+            machine, score = table.loc[wrong, ["machine", name]].iloc[0]
+            raise SettingsError(f"{path}: {name} of machine {machine!r} is {score}; give a number, or nothing")
     return _by_machine(table[["machine", *columns]])
 
 
@@ -361,6 +366,10 @@ def search(
             notes += [f"no scores of {', '.join(absent)}: they count as 0"] if absent else []
             if not table.used:
                 notes.append("the table has no utilisation (cpu_percent, ...): every resource counts alike")
+            for resource, percent in table.used.items():
+                if unknown := int((~(percent >= 0)).sum()):
+                    of = f" of {table.workload}" if table.workload else ""
+                    notes.append(f"{counted(unknown, 'configuration')}{of} without {USED[resource]}: not weighed by it")
         for kind in kinds:
             for number in range(given.seeds):
                 if kind == RANDOM:
@@ -488,16 +497,22 @@ def _one_search(
         if len(tried) >= FIRST_TRIALS:
             acquisition = _acquisition(table, ok, np.array(tried), given, number)
         if scores:
-            rows = np.array(tried)
-            used = {
-                resource: utilisation(table.used[resource][rows], table.count[rows]) if resource in table.used else 1.0
-                for resource in (table.used or TYPES_OF_RESOURCE)
-            }
-            acquisition = acquisition_with_scores(acquisition, by_type, used, len(tried))
+            acquisition = acquisition_with_scores(acquisition, by_type, _used_by(table, np.array(tried)), len(tried))
         acquisition = acquisition + ties
         acquisition[tried] = -np.inf
         tried.append(int(acquisition.argmax()))
     return np.array(tried)
+
+
+def _used_by(table: Configurations, tried: Ints) -> dict[str, float]:
+    """Resource -> how much the trials used it, 0-1, of those that tell; all alike where none tells of any."""
+    told = {resource: tried[percent[tried] >= 0] for resource, percent in table.used.items()}
+    used = {
+        resource: utilisation(table.used[resource][rows], table.count[rows])
+        for resource, rows in told.items()
+        if len(rows)
+    }
+    return used or dict.fromkeys(TYPES_OF_RESOURCE, 1.0)
 
 
 def _scores_of(
