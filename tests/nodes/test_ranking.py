@@ -290,6 +290,14 @@ def test_the_newest_run_far_below_its_history_asks_for_a_rerun_and_a_second_one_
     assert once["big"].degraded is None
 
 
+def test_a_repetition_is_no_earlier_run_of_what_a_node_has_slowed_by():
+    rows = [run_of("a", "memory-sysbench", value, 1e9 + i) for i, value in enumerate([10.0, 11.0, 12.0, 1.0, 1.1])]
+    rows += [run_of("b", "memory-sysbench", 10.0, 1e9 + i) for i in range(4)]
+    found = by_node(ranked(numbered(rows)))["a"].degraded
+    assert found.share == pytest.approx(1 - 1.1 / 11)
+    assert found.reason == "memory-sysbench slowed by 90 % in its newest two runs, against 3 earlier ones"
+
+
 def test_the_change_since_the_last_window_is_that_of_the_node_alone():
     old, new = runs_of(SPEEDS, seed=1), runs_of(SPEEDS | {"mid": 3.0}, seed=2)
     new["started_s"] += 1e6

@@ -37,7 +37,7 @@ class Degraded:
     """A node whose newest runs are worse than its own earlier ones."""
 
     benchmark: str  # that shows it
-    share: float  # by which its newest run lies below the median of the earlier ones
+    share: float  # by which its newest run lies below the median of the earlier ones, without a repetition
     reason: str  # in words, with figures
     action: str  # 're-run' (one run says so) or 'exclude' (a repetition agrees)
 
@@ -265,10 +265,10 @@ def degraded_nodes(runs: OrientedRuns, nodes: tuple[str, ...]) -> list[Degraded 
 
 def _degraded(benchmark: str, history: Floats, typical: float) -> Degraded:
     repeated = len(history) > LEAST_EARLIER + 1 and badness(history[:-2], history[-2], typical) >= CUT
-    earlier = len(history) - 1 - repeated
-    share = 1 - float(np.exp(history[-1] - np.median(history[: len(history) - 1])))
+    earlier = history[: -2 if repeated else -1]
+    share = 1 - float(np.exp(history[-1] - np.median(earlier)))
     runs = "newest two runs" if repeated else "newest run"
-    reason = f"{benchmark} slowed by {format_share(share, 0)} in its {runs}, against {earlier} earlier ones"
+    reason = f"{benchmark} slowed by {format_share(share, 0)} in its {runs}, against {len(earlier)} earlier ones"
     return Degraded(benchmark, share, reason, EXCLUDE if repeated else RERUN)
 
 
