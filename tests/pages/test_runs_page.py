@@ -28,6 +28,7 @@ from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import StabilitySettings
+from workprof.profiles.sweep import GroupSettings
 from workprof.workbench import Workbench
 from workprof.workbench.declared import STORED
 
@@ -266,6 +267,13 @@ def test_only_what_differs_from_the_defaults_is_told_where_some_setting_has_none
     given = json.loads(canonical_json(asked))
     assert changed_words(given, AlignmentSettings) == ("First: a/1", "Laid over: b/2", "Mode: As published")
     assert changed_words(json.loads(canonical_json(MatchRunSettings("a/1"))), MatchRunSettings) == ("Run: a/1",)
+
+
+def test_a_part_of_a_clustering_tells_what_of_the_clustering_it_has():
+    given = json.loads(canonical_json(GroupSettings(scaler="standard", metric="manhattan", min_samples=50)))
+    told = ("Scaler: Standard (z-score)", "Distance: Manhattan", "Minimum samples: 50")
+    assert changed_words(given, GroupSettings) == told
+    assert changed_words(json.loads(canonical_json(GroupSettings())), GroupSettings) == ()
 
 
 PLAN = 'name = "trial"\nrepeats = 2\n[commands]\nkeep = "true"\nfail = "false"\n'

@@ -12,6 +12,7 @@ from workprof.core.records import to_json
 from workprof.core.runs import MlflowExport, NumberChange, OpenJob, SettingChange, StoredRun
 from workprof.core.units import format_bytes, format_duration, format_share
 from workprof.core.words import counted
+from workprof.profiles.settings import ProfileSettings
 
 MB = 1e6
 SHORT_SETTINGS = 80
@@ -49,13 +50,19 @@ def recent_line(run: StoredRun) -> str:
 
 def changed_words(given: Mapping[str, Any], settings: Any) -> tuple[str, ...]:
     """Return the settings of a document that are not at their class's defaults, as the form has them: 'Bins: 3'."""
-    found = ((leaf, _at(given, leaf.path)) for leaf in leaves(settings))
+    found = ((leaf, _at(given, leaf.path)) for leaf in _leaves(settings))
     usual = _usual(settings)
     return tuple(
         f"{leaf.label.partition(' (')[0]}: {_in_words(leaf, value)}"
         for leaf, value in found
         if value is not MISSING and value != usual[leaf.path]
     )
+
+
+def _leaves(settings: Any) -> tuple[Leaf, ...]:
+    """Return the settings of a class; of a part of a clustering, which declares none, those of the clustering."""
+    own = {one.name for one in fields(settings)}
+    return leaves(settings) or tuple(leaf for leaf in leaves(ProfileSettings) if leaf.path in own)
 
 
 def _at(document: Any, path: str) -> Any:
@@ -69,12 +76,14 @@ def _at(document: Any, path: str) -> Any:
 def _usual(settings: Any) -> dict[str, Any]:
     """Return path -> default as documents have it, MISSING for a setting that has to be given."""
     wholes = {one.name: default_of(one) for one in fields(settings)}
-    return {leaf.path: to_json(_default(leaf, wholes[leaf.path.partition(".")[0]])) for leaf in leaves(settings)}
+    return {leaf.path: to_json(_default(leaf, wholes[leaf.path.partition(".")[0]])) for leaf in _leaves(settings)}
 
 
 def _default(leaf: Leaf, whole: Any) -> Any:
     rest = leaf.path.partition(".")[2]
-    return leaf.default if whole is MISSING or not rest else get(whole, rest)
+    if whole is MISSING:
+        return leaf.default
+    return get(whole, rest) if rest else whole
 
 
 _UNITS: dict[str, Callable[[float], str]] = {"bytes": format_bytes, "share": format_share, "s": format_duration}
