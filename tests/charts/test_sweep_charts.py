@@ -205,7 +205,9 @@ def test_targets_name_the_winner_and_keep_the_published_one_apart():
 def test_parallel_coordinates_draw_every_run_and_leave_out_axes_that_say_nothing():
     chart = parallel_coordinates(RUNS, BEST)
     assert len(chart.figure.data) == len(RUNS)
-    assert max(trace.line.width for trace in chart.figure.data) == 4
+    assert [trace.line.width for trace in chart.figure.data].index(4) == len(RUNS) - 1
+    alike = parallel_coordinates([RUNS[0], RUNS[0]], 0)  # an equal score lies below the best, too
+    assert [trace.line.width for trace in alike.figure.data].index(4) == 1
     one = [run for run in RUNS if run.settings.algorithm == "hdbscan"]
     assert "algorithm" not in parallel_coordinates(one, 0).figure.layout.yaxis.ticktext
 

@@ -138,7 +138,7 @@ def runs_table(runs: Sequence[SweepRun], best: int, chosen: int) -> Table:
         told = (("★ chosen", chosen), ("highest overall score", best))
         return ", ".join(words for words, place in told if place >= 0 and run is runs[place])
 
-    verdict = Column("verdict", mark, "Verdict", pinned=True)
+    verdict = Column("verdict", mark, "Verdict", pinned=True, width="medium")
     scores = [score.column for score in SCORES.values()]
     rows = [runs[i] for i in ranked(runs)]
     return Table("runs", "Settings", (verdict, *PLACE, SIZE, *scores, *FURTHER), rows)

@@ -138,10 +138,11 @@ def parallel_coordinates(runs: Sequence[SweepRun], best: int) -> Chart:
     )
     axes = [name for name in CATEGORIES if len(set(table[name])) > 1] + list(SHOWN.values())
     places = pd.DataFrame({axis: _places(table, axis) for axis in axes})
-    order = np.argsort(table["overall score"].fillna(-np.inf), kind="stable")
-    upper = set(order[-max(1, round(UPPER_SHARE * len(table))) :].tolist())
+    rising = np.argsort(table["overall score"].fillna(-np.inf), kind="stable").tolist()
+    upper = set(rising[-max(1, round(UPPER_SHARE * len(table))) :])
+    order = sorted(rising, key=lambda place: place == best)  # drawn last: others may lie on it
     figure = figure_of(
-        [_line(table, places, int(i), best, upper) for i in order],
+        [_line(table, places, place, best, upper) for place in order],
         x={"visible": False, "range": [-0.17, 1.17]},
         y={
             "tickvals": list(range(len(axes))),
