@@ -218,3 +218,8 @@ def test_margins_of_hidden_axes_and_labels_beyond_a_phone_are_left_to_plotly():
     wide = shapes.figure_of([shapes.bars([1], ["x" * 90], colour=NEUTRAL)], x="", y="", height=300)
     assert readable(wide, dark=False).layout.margin.l == theme.MOST_LEFT_PX
     assert readable(wide, dark=False).layout.yaxis.automargin
+
+
+def test_ticks_of_large_numbers_are_not_read_as_bytes():
+    figure = shapes.figure_of([shapes.points([1e10, 2e10], [1, 2], colour=NEUTRAL)], x="peak_vmem", y="y", height=300)
+    assert readable(figure, dark=False).layout.xaxis.exponentformat == "SI"  # '11G'; Plotly's own is '11B'

@@ -243,6 +243,7 @@ def _axis(name: str, words: str, grid: str) -> dict[str, Any]:
         "tickfont": {"color": words, "size": SMALL_PX},
         "title": {"font": {"color": words, "size": TITLE_PX}, "standoff": 20 if across else 24},
         "automargin": True,
+        "exponentformat": "SI",  # 11 G: Plotly's own B would be read as bytes
         **({"showgrid": False, "zeroline": False} if across else {}),
     }
 
