@@ -226,6 +226,17 @@ def test_the_largest_unused_memory_adds_up_and_stands_in_the_bundle(workbench, m
         assert "decision/memory-verdict.csv" in bundle.namelist()
 
 
+def test_a_task_that_leaves_nothing_unused_is_not_of_the_largest(workbench, tmp_path):
+    lines = [
+        f"{name},{state},9e9,1e9,{at},{at + 60}" for at in range(30) for name, state in (("a", "ok"), ("b", "failed"))
+    ]
+    head = "task_name,status,requested_memory_bytes,peak_memory_bytes,start_time_s,end_time_s"
+    (tmp_path / "two.csv").write_text("\n".join([head, *lines]))
+    made = make_report(workbench, workbench.ingest([tmp_path / "two.csv"]).hash, ["data"])
+    assert made.decision.tables[0].title == "Largest unused memory by task"
+    assert made.decision.tables[0].frame["task"].tolist() == ["a"]
+
+
 def test_every_kind_of_data_has_a_first_page(workbench):
     samples = {name: workbench.ingest([SAMPLE.parent / name]).hash for name in ("benchmarks.jsonl", "telemetry.csv")}
     nodes, phases = (make_report(workbench, hashed, ["data"]).decision for hashed in samples.values())

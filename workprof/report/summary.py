@@ -127,11 +127,12 @@ def _use_headlines(memory: Amount) -> tuple[Headline, ...]:
 def _waste_table(ledger: Ledger, names: dict[str, str]) -> Table:
     by = ledger.settings.by
     whole = ledger.totals.of(MEMORY).wasted
-    largest = sorted(ledger.rows, key=lambda row: -row.of(MEMORY).wasted)[:MOST_ROWS]
+    wasting = [row for row in ledger.rows if row.of(MEMORY).wasted > 0]
+    largest = sorted(wasting, key=lambda row: -row.of(MEMORY).wasted)[:MOST_ROWS]
     short = names_of(row.name for row in ledger.rows)
     rows = [_waste_line(row, names.get(row.name, short[row.name]), by, whole) for row in largest]
-    left = len(ledger.rows) - len(rows)
-    title = f"Largest unused memory by {by}" + (f" (first {len(rows)} of {len(ledger.rows)})" if left else "")
+    of = f" (first {len(rows)} of {len(wasting)})" if len(rows) < len(wasting) else ""
+    title = f"Largest unused memory by {by}{of}"
     return Table(title, "decision-waste", pd.DataFrame(rows))
 
 
