@@ -24,7 +24,7 @@ PAGE = _shell.Page(
 
 
 TASK = "work_report"
-NUMBER = st.column_config.NumberColumn(format="localized")
+NUMBER, SMALL = (st.column_config.NumberColumn(format=form) for form in ("localized", "%.3g"))
 
 
 MOST_ROWS = 100_000
@@ -75,7 +75,7 @@ def _first_page(visit: Visit, dataset: Dataset) -> None:
     for table in result.tables:
         st.markdown(f"**{markdown_text(table.title, 200)}**")
         numbers = table.frame.select_dtypes("number").columns
-        look = dict.fromkeys(numbers, NUMBER)
+        look = {name: NUMBER if table.frame[name].max() >= 1 else SMALL for name in numbers}
         tables.show(table.frame, key=f"report_{table.name}", alt=table.title, column_config=look)
     if result.risks:
         st.markdown("**Risks and limits**")

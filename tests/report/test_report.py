@@ -271,8 +271,14 @@ def test_what_a_trace_cannot_have_is_not_waited_for(workbench, tmp_path):
         "task_name,duration_s,peak_memory_bytes,cpu_usage_percent\n" + "a,9,1e9,50\n" * 30
     )
     entry = workbench.dataset(workbench.ingest([tmp_path / "small.csv"]).hash)
-    kinds = [kind for kind in kinds_of(entry) if kind.name in ("profiles", "sweep", "classify")]
-    assert [one.seconds for one in readiness(workbench, entry, kinds)] == [0, 0, 0]
+    kinds = [kind for kind in kinds_of(entry) if kind.name in ("profiles", "sweep", "classify", "durations")]
+    assert [one.seconds for one in readiness(workbench, entry, kinds)] == [0, 0, 0, 0]
+    made = make_report(workbench, entry.hash, [kind.name for kind in kinds])
+    assert [one.kind.name for one in made.sections if not one.reason] == ["durations"]
+    (durations,) = (one.content for one in made.sections if not one.reason)
+    assert [table.title for table in durations.tables] == ["Quantiles by task"]
+    assert durations.charts[0].takeaway.startswith("80 % of runs finish within 9 s")
+    assert durations.words[0].startswith("Not by profile: 30 rows cannot hold two profiles")
 
 
 def test_a_few_runs_tell_nothing_of_how_long_many_take():

@@ -81,7 +81,7 @@ from workprof.charts.sweep import parallel_coordinates, score_heatmap, target_ba
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.progress import Progress
 from workprof.forecasts.classifier import ClassifierSettings
-from workprof.forecasts.durations import PROFILE, DurationSettings
+from workprof.forecasts.durations import EVERYTHING, GROUPINGS, GROUPINGS_SHOWN, PROFILE, DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.forecasts.forecaster import ExplanationSettings, ForecasterSettings
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
@@ -267,27 +267,33 @@ CLASSIFY = Kind("classify", "Classify", "classify", JOBS, _classify, _classify_n
 
 
 def _durations(workbench: Workbench, dataset: Dataset, progress: Progress, clustering: ProfileSettings) -> Content:
-    view, by_profile = ObservedView(), DurationSettings(by=PROFILE)
-    fit = profiles_of(workbench, dataset, clustering, progress)
-    profiles = profile_names(fit, workbench.profile_notes(dataset.hash, clustering))
-    observed = workbench.observed_durations(dataset.hash, by_profile, progress, fit=clustering)
+    view, profiles = ObservedView(), {}
+    columns = {column.name for column in workbench.columns(dataset.hash)} | {EVERYTHING}
+    grouped = DurationSettings(by=next(by for by in GROUPINGS if by in columns))
+    refused = workbench.profiles.cached(dataset.hash, clustering).refusal
+    if not refused:
+        fit, grouped = profiles_of(workbench, dataset, clustering, progress), DurationSettings(by=PROFILE)
+        profiles = profile_names(fit, workbench.profile_notes(dataset.hash, clustering))
+    observed = workbench.observed_durations(dataset.hash, grouped, progress, fit=clustering)
     names = group_names(observed, profiles)
+    curves = observed_ecdf(observed, names, view)
+    title = "Quantiles" if grouped.by == EVERYTHING else f"Quantiles by {GROUPINGS_SHOWN[grouped.by].lower()}"
+    quantiles = of_answer(quantile_table(observed, names, view), "quantiles", title)
+    if refused:
+        return Content({"observed": grouped}, (), (f"Not by profile: {refused}.",), (curves,), (quantiles,))
     tested = EstimateEvaluationSettings(profiles=clustering)
     errors = through_job(workbench.estimate_evaluation, dataset.hash, tested, progress)
     charts = (
-        observed_ecdf(observed, names, view),
+        curves,
         error_cdf(errors, ErrorView()),
         profile_error_boxes(errors, profiles),
     )
     return Content(
-        settings={"observed": by_profile, "errors": tested},
+        settings={"observed": grouped, "errors": tested},
         headlines=tuple(map(headline, error_figures(errors))),
         words=(choice_words(errors), interval_sentence(errors), *errors.notes),
         charts=tuple(chart for chart in charts if chart is not None),
-        tables=(
-            of_answer(quantile_table(observed, names, view), "quantiles", "Quantiles by profile"),
-            of_answer(predictor_table(errors)),
-        ),
+        tables=(quantiles, of_answer(predictor_table(errors))),
     )
 
 
