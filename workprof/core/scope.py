@@ -172,11 +172,24 @@ def earlier(period: str) -> str:
 def period_words(period: str) -> str:
     """Such as '2026-01', '2026-01-15 to 2026-02-14', 'days 22 to 50', 'since 2026-01'."""
     first, between, last = (part.strip() for part in period.partition(TO))
-    ends = [one for one in (first, last) if one]
-    days = all(_DAY.fullmatch(one) and not _YEAR.fullmatch(one) for one in ends)
+    days = _of_days(period)
     if first and last:
         return f"{'days ' if days else ''}{first} to {last}"
     return f"{'' if not between else 'since ' if first else 'until '}{'day ' if days else ''}{first or last}"
+
+
+def _of_days(period: str) -> bool:
+    """Whether its ends are days of a clock that begins at 0; a number of four digits is a year."""
+    ends = [part.strip() for part in period.split(TO) if part.strip()]
+    return all(_DAY.fullmatch(one) and not _YEAR.fullmatch(one) for one in ends)
+
+
+def refuse_empty(scope: Scope) -> None:
+    """Refuse a scope that narrows nothing on any clock: raises SettingsError, as for a period that cannot be read."""
+    if not str(scope):
+        raise SettingsError("the scope narrows nothing; give such as user=ann, or a period")
+    if scope.period:
+        bounds(scope.period, dates=not _of_days(scope.period), utc_offset_s=0.0)
 
 
 def _span(text: str, period: str) -> tuple[datetime, datetime]:

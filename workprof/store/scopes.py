@@ -8,7 +8,7 @@ from typing import TypeVar
 from workprof.core.errors import SettingsError
 from workprof.core.records import pack
 from workprof.core.roles import NOTICE, SCOPE
-from workprof.core.scope import parsed
+from workprof.core.scope import parsed, refuse_empty
 from workprof.store.connection import Database
 from workprof.store.documents import Unreadable, has_table, stored
 
@@ -47,10 +47,11 @@ class ScopeTables:
 
         Raises SettingsError for a name that cannot be used, and a scope that cannot be read.
         """
-        called, text = name.strip(), str(parsed(scope))
+        called, wanted = name.strip(), parsed(scope)
+        refuse_empty(wanted)
         if not called or len(called) > MOST_NAME or not called.isprintable():
             raise SettingsError(f"the scope is called {name[:20]!r}; give a name of 1 to {MOST_NAME} characters")
-        row = [called, datetime.now(UTC).isoformat(timespec="milliseconds"), text]
+        row = [called, datetime.now(UTC).isoformat(timespec="milliseconds"), str(wanted)]
         with self._database.writing(SCOPE, called), self._database.transaction() as cursor:
             cursor.execute("DELETE FROM scopes WHERE name = ?", [called])
             cursor.execute("INSERT INTO scopes VALUES (?, ?, ?)", row)
