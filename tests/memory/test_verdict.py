@@ -341,6 +341,16 @@ def test_nodes_are_those_of_runs_with_a_time_on_all_their_nodes():
     assert not any("when it started" in note for note in notes(none))
 
 
+def test_a_price_and_requests_that_break_nothing_are_told_in_text():
+    found = verdict(jobs(4), what_if=WhatIfSettings(price_gb_h=0.5))
+    money = f"At 0.5 USD per GB·h the plan saves {number(found.memory.judged.saved / 2)} USD on the later runs."
+    assert what_if_sentence(found) == money and money in to_text(verdict_answer(found))
+    twice = to_text(verdict_answer(verdict(jobs(4), what_if=WhatIfSettings(times=2.0, price_gb_h=0.5))))
+    held = verdict(jobs(4)).memory.trace.booked
+    assert f"All requests times 2: adds 100 % ({number(held / 2)} USD), kills 0 of 600 runs." in twice
+    assert [one.name for one in verdict_answer(verdict(jobs(4))).tables] == ["rows"]
+
+
 def test_a_cost_per_kill_stands_for_the_acceptable_kills():
     found = verdict(jobs(4), cost_per_kill_gb_h=2.0, acceptable_kills="0")
     assert to_json(verdict_answer(found))["recommended"]["setting"] == "a kill costs 2 GB·h"

@@ -543,8 +543,8 @@ def verdict_tables(verdict: Verdict) -> tuple[Table, ...]:
         changed = [row for row in one.rows if row.action != KEEP or row.decision is not None]
         if changed:
             result.append(Table(table_name(one.resource), _title(one), further_rows(one), changed))
-    if (found := verdict.memory.what_if) is not None and (found.broken or verdict.settings.what_if.node_bytes):
-        result.append(Table("broken", what_if_sentence(verdict), BROKEN, found.broken))
+    if (found := verdict.memory.what_if) is not None and (told := what_if_sentence(verdict)):
+        result.append(Table("broken", told, BROKEN, found.broken))
     return tuple(result)
 
 
@@ -577,7 +577,7 @@ def what_if_words(asked: WhatIfSettings) -> str:
 
 
 def what_if_sentence(verdict: Verdict) -> str:
-    """What the changed requests save and break, in hindsight, and the nodes."""
+    """What the changed requests save and break, in hindsight, the nodes and the money."""
     found, asked = verdict.memory.what_if, verdict.settings.what_if
     if found is None:
         return ""
@@ -586,6 +586,7 @@ def what_if_sentence(verdict: Verdict) -> str:
         held = math.isfinite(found.saved_share)
         saves = "saves" if found.saved_share >= 0 else "adds"
         effect = f"{saves} {format_share(abs(found.saved_share))}" if held else "no run that still fits held memory"
+        effect += f" ({number(abs(found.money_saved))} USD)" if asked.price_gb_h and held else ""
         parts.append(f"{what_if_words(asked)}: {effect}, kills {found.kills:,} of {counted(found.n_runs, 'run')}.")
         if found.never_run:
             parts.append(f"{counted(found.never_run, 'run')} could never run.")
@@ -602,6 +603,10 @@ def what_if_sentence(verdict: Verdict) -> str:
             parts.append(f"{counted(nodes.n_untimed, 'later run')} without a time are not counted.")
     elif asked.node_bytes is not None:
         parts.append("Nodes cannot be counted: no later run has a time.")
+    if asked.price_gb_h:
+        money = f"{number(abs(found.verdict_money_saved))} USD"
+        does = f"saves {money}" if found.verdict_money_saved >= 0 else f"costs {money} more"
+        parts.append(f"At {number(asked.price_gb_h)} USD per GB·h the plan {does} on the later runs.")
     return " ".join(parts)
 
 
