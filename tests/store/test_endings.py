@@ -1,6 +1,7 @@
 """Rows without an end or a start: running, never started, or ended with a time that follows from the others."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
@@ -145,3 +146,18 @@ def test_a_duration_in_another_unit_than_the_times_tell_is_warned_of(store, writ
     mapping = {"duration_s": FieldSource("took", unit)}
     report = store.ingest([path], IngestOptions(format="generic", mapping=mapping))
     assert {check.name: check.count for check in report.checks}.get("duration and times", 0) == seen
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_moment_of_zero_beside_one_of_our_time_is_none(store, tmp_path, form):
+    """Many systems write 0 for an end that has not come; a start of 0 made a run of 54 years."""
+    start, end = [1_790_000_000, 1_790_000_100, 0], [1_790_000_600, 0, 1_790_000_900]
+    frame = pd.DataFrame({"job_name": ["a", "b", "c"], "start_time_s": start, "end_time_s": end})
+    path = tmp_path / f"jobs.{form}"
+    (frame.to_csv if form == "csv" else frame.to_parquet)(path, index=False)
+    report = store.ingest([path], IngestOptions())
+    assert {check.name: check.count for check in report.checks}["moments of zero"] == 2
+    got = store.frame("jobs", ["start_time_s", "end_time_s", "duration_s", "status"], finished_only=False)
+    assert got["status"].tolist()[1] == "running"
+    np.testing.assert_array_equal(got["duration_s"], [600, 800, np.nan])
+    np.testing.assert_array_equal(got[["start_time_s", "end_time_s"]].isna(), [[0, 0], [0, 1], [1, 0]])

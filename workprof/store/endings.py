@@ -65,6 +65,7 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
     have, rows = {column.name: column for column in columns}, quoted(stage.rows)
     meanings = _statuses(cursor, rows) if "status" in have else NO_STATUS
     cached = _without_times_of_cached(cursor, have, rows, meanings.cached)
+    zeros = _without_moments_of_zero(cursor, have, rows)
     conditions = _conditions(cursor, have, rows, meanings)
     counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in vars(conditions).values())
     running, never, ends, starts = (int(count) for count in one(cursor, f"SELECT {counts} FROM {rows}"))
@@ -100,7 +101,30 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
             [last.moment],
         )
     ordered = sorted(have.values(), key=lambda column: FIELD_ORDER.get(column.name, len(FIELD_ORDER)))
-    return Settled(tuple(ordered), (*cached, *last.checks))
+    return Settled(tuple(ordered), (*cached, *zeros, *last.checks))
+
+
+def _without_moments_of_zero(
+    cursor: duckdb.DuckDBPyConnection, have: Mapping[str, Column], rows: str
+) -> tuple[Check, ...]:
+    """Take 0 for no moment where another one of its row counts from 1970, and tell of it."""
+    times = [name for name in TIME_FIELDS if name in have]
+    if len(times) < 2:
+        return ()
+    zero = f"greatest({', '.join(times)}) >= {FIRST_EPOCH_S!r} AND ({' OR '.join(f'{name} = 0' for name in times)})"
+    (count,) = one(cursor, f"SELECT count(*) FILTER (WHERE {zero}) FROM {rows}")
+    if not count:
+        return ()
+    commit_so_far(cursor)
+    known = [f"{name} = nullif({name}, 0)" for name in times]
+    if "duration_s" in have and {"start_time_s", "end_time_s"} <= have.keys():
+        known.append(
+            "duration_s = CASE WHEN NOT coalesce(start_time_s = 0 AND duration_s = end_time_s, FALSE) "
+            "THEN duration_s END"
+        )
+    cursor.execute(f"UPDATE {rows} SET {', '.join(known)} WHERE {zero}")
+    message = f"{count:,} rows have a moment of 0 beside one of our time: it is taken for none"
+    return (Check("moments of zero", "info", int(count), message),)
 
 
 def _without_times_of_cached(
