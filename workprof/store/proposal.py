@@ -113,31 +113,38 @@ def taken(database: Database, path: Path, options: IngestOptions) -> tuple[Inges
     return replace(options, mapping=further), result.checks
 
 
+SEPARATED = re.compile(r"[+-]?\d{1,3}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+,\d+|(?:[ '\u00a0\u202f]\d{3})+(?:[.,]\d+)?)")
+"""A number with separators of thousands: '1,288,490', '1.100,5', "1'600"."""
 ZONE = re.compile(r"\d{1,2}:\d\d.*?(Z|\s?UTC|[+-]\d\d(?::?\d\d)?)?$")
 
 
 def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]:
     """What a look tells that the rows do not: columns that are no fields after all, and zones that differ."""
     result = []
-    named = [f"{column!r} ({field})" for column, field in unfit(look, mapping).items()]
-    if named:
+    columns = unfit(look, mapping)
+    if columns:
+        named = ", ".join(f"{column!r} ({field})" for column, field in list(columns.items())[:SHOWN_VALUES])
         message = (
-            f"{len(named)} columns are named like a field, but most of their values are none of it, so they are "
-            f"further columns: {', '.join(named[:SHOWN_VALUES])}; map them with --map if they are the fields"
+            f"{len(columns)} columns are named like a field, but most of their values are none of it, so they are "
+            f"further columns: {named}; map them with --map if they are the fields"
         )
-        result.append(Check("named like a field", "info", len(named), message))
+        cells = (text.strip() for column in columns for text in look.present(column, SAMPLE_ROWS))
+        separated = next(filter(SEPARATED.fullmatch, cells), "")
+        more = f"; write numbers such as {separated!r} without separators of thousands" if separated else ""
+        level = "warning" if separated else "info"
+        result.append(Check("named like a field", level, len(columns), message + more))
     used = {source.column for source in mapping.values()}
     further = [name for name in look.columns if name not in used]
     if further:
         message = f"columns that are no field, kept by their names: {shown(further)}"
         result.append(Check("further columns", "info", len(further), message))
-    columns = [mapping[field].column for field in TIME_FIELDS if field in mapping]
-    texts = [text.strip() for column in columns for text in look.present(column, SAMPLE_ROWS)]
+    timed = [mapping[field].column for field in TIME_FIELDS if field in mapping]
+    texts = [text.strip() for column in timed for text in look.present(column, SAMPLE_ROWS)]
     zones = [match[1] for text in texts if (match := ZONE.search(text))]
     bare = zones.count(None)
     if 0 < bare < len(zones):
         message = (
-            f"some moments of {', '.join(columns)} have a zone and others have none ({bare:,} of the first "
+            f"some moments of {', '.join(timed)} have a zone and others have none ({bare:,} of the first "
             f"{len(zones):,}); those without one are read as UTC"
         )
         result.append(Check("zones differ", "warning", bare, message))
