@@ -223,6 +223,8 @@ ZONES = {
 """Offsets of the zones that have an abbreviation to themselves (IANA's tz database, SGT beside it). Not CST, IST, AST
 and SST, of which several zones have each."""
 NAMED_ZONE = r"^(.*\d)\s?([A-Z]{2,5})$"
+APART = r"\s+(Z|[+-]\d\d(?::?\d\d)?)(?:\s[A-Z]{2,5})?$"
+"""An offset behind a blank, as Git, Ruby and Go write it; Go names the zone, too ('+0200 CEST')."""
 
 
 def no_moment(text: str, *which: str) -> str:
@@ -256,11 +258,17 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
 
 
 def _offset(value: str) -> str:
-    """The SQL of a moment whose zone has a name with an offset in its place; NULL of a name that several zones have."""
+    """The SQL of a moment with the offset of its zone right behind it; NULL for a name that several zones have."""
     offsets = " ".join(f"WHEN '{name}' THEN '{offset}'" for name, offset in ZONES.items())
-    named = f"right({value}, 1) BETWEEN 'A' AND 'Y' AND regexp_matches({value}, '{NAMED_ZONE}')"
+    named = (
+        f"right({value}, 1) BETWEEN 'A' AND 'Y' AND regexp_matches({value}, '{NAMED_ZONE}') "
+        f"AND NOT regexp_matches({value}, '{APART}')"
+    )
     parts = (f"regexp_extract({value}, '{NAMED_ZONE}', {group})" for group in (1, 2))
-    return f"CASE WHEN {named} THEN {next(parts)} || CASE {next(parts)} {offsets} END ELSE {value} END"
+    apart = (
+        f"CASE WHEN contains(substr({value}, 14), ' ') THEN regexp_replace({value}, '{APART}', '\\1') ELSE {value} END"
+    )
+    return f"CASE WHEN {named} THEN {next(parts)} || CASE {next(parts)} {offsets} END ELSE {apart} END"
 
 
 def _begins(value: str, *starts: str) -> str:

@@ -21,7 +21,7 @@ TIMESTAMP, INTERVAL = "TIMESTAMPTZ", "INTERVAL"
 
 PLAIN_NUMBER = re.compile(r"^[+-]?(?!0\d)(?=[\d.])\d{0,15}(\.\d*)?([eE][+-]?\d{1,3})?$")
 SPECIAL_NUMBERS = frozenset({"nan", "inf", "-inf", "infinity", "-infinity"})
-ISO_TIME = re.compile(r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?\s?(Z|[+-]\d\d(:?\d\d)?)?$")
+ISO_TIME = re.compile(r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?(Z|[+-]\d\d(:?\d\d)?)?$")
 
 
 @dataclass(frozen=True)
