@@ -40,6 +40,17 @@ def test_refreshes_end_in_what_one_import_gives(bench, tmp_path, on_path, source
     assert bench.dataset("cluster").hash != bench.dataset("once").hash
 
 
+def test_runs_grow_old_though_nothing_new_comes(bench, told, source):
+    heading = "JobID|JobName|State|Start|End|Elapsed\n"
+    text = heading + "".join(f"{day}|a|COMPLETED|{day * 86_400 - 60}|{day * 86_400}|00:01:00\n" for day in (101, 102))
+    source = dataclasses.replace(source, keep_s=10 * 86_400.0)
+    days = ((text, 103), (heading, 104), (heading, 111.5), (heading, 111.5))
+    done = [told(source, lines, day * 86_400) for lines, day in days]
+    assert [(one.rows, one.new, one.expired) for one in done] == [(2, 2, 0), (2, 0, 0), (1, 0, 1), (1, 0, 0)]
+    assert bench._store.frame("cluster", ["job_name"])["job_name"].tolist() == ["102"]
+    assert bench.source("cluster").last.changed == 0
+
+
 def test_a_failure_leaves_the_last_good_state_and_says_why(bench, tmp_path, on_path, source):
     place, fault = sacct(tmp_path, jobs())
     on_path(place)

@@ -67,15 +67,19 @@ def refresh(
             with store.spool_folder(f"refresh-{uuid.uuid4().hex}") as passing:
                 fetched = FETCH[source.kind](source, state, Place(kept, passing, moment, _part(progress, 0.0, FETCHED)))
                 grown = None
-                if fetched.load is not None:
-                    own_home = settings.passing(passing / "store")
+                before = moment - source.keep_s if source.keep_s else None
+                if fetched.load is not None or before is not None:
+                    own_home, incoming = settings.passing(passing / "store"), None
                     with TraceStore(own_home) as own:
-                        report = fetched.load(own, _part(progress, FETCHED, READ))
-                        before = moment - source.keep_s if source.keep_s else None
-                        incoming = own.incoming(report, source.shown, whole=fetched.whole, ended_before_s=before)
-                        progress(READ, "joining them with the rows that are there")
-                        grown = store.grow(own, source.name, incoming, told)
-                    if grown.is_new:
+                        if fetched.load is not None:
+                            report = fetched.load(own, _part(progress, FETCHED, READ))
+                            incoming = own.incoming(report, source.shown, whole=fetched.whole, ended_before_s=before)
+                        elif before is not None:
+                            incoming = store.growing_old(own, source.name, before)
+                        if incoming is not None:
+                            progress(READ, "joining them with the rows that are there")
+                            grown = store.grow(own, source.name, incoming, told)
+                    if grown is not None and grown.is_new:
                         progress(GREW, "computing what Home shows of them")
                         compute(own_home, grown.result.dataset)
                 progress(COMPUTED, "taking rows in")

@@ -143,6 +143,29 @@ def grow(database: Database, own: Database, name: str, incoming: Incoming, begun
     return Grown(incoming.database, before.dataset.hash if before is not None else "", result)
 
 
+def growing_old(database: Database, own: Database, name: str, ended_before_s: float) -> Incoming | None:
+    """The rows of a source's dataset as what a refresh brings where nothing new came, copied into the store beside.
+
+    None before the first refresh, and where no row ended before the moment.
+    """
+    copied = own.home.database.with_name(f"{PASSING}.duckdb")
+    with database.cursor() as session:
+        before = _before(session, name)
+        if before is None or END not in {each.name for each in before.columns}:
+            return None
+        if not one(session, f"SELECT count(*) FROM {before.relation} WHERE {END} < ?", [ended_before_s])[0]:
+            return None
+        report = catalogue.report(session, before.dataset)
+        checks = tuple(each for each in _earlier(session, before) if each.name != KEPT_ROWS)
+        with _attached(session, copied, PASSING, "READ_WRITE"):
+            session.execute(f"CREATE TABLE {PASSING}.rows AS SELECT * FROM {before.relation}")
+    with own.writing(REFRESH, name), own.cursor() as session, _attached(session, copied, PASSING):
+        session.execute(f"CREATE TABLE {quoted(before.table)} AS SELECT * FROM {PASSING}.rows")
+        rejects.create_table(session, before.rejects)
+    told = replace(report, rejected=0, rejects_file=None, checks=checks)
+    return Incoming(own.home.database, before, told, before.dataset.origin, whole=True, ended_before_s=ended_before_s)
+
+
 EARLIER = "an earlier refresh: "
 
 

@@ -193,6 +193,10 @@ class TraceStore(
         """A dataset of this store as what a refresh of another one brings; see `Incoming`."""
         return Incoming(self._database.home.database, self._entry(report.hash), report, origin, **how)
 
+    def growing_old(self, own: TraceStore, name: str, ended_before_s: float) -> Incoming | None:
+        """A source's rows as they are as what a refresh brings, where some ended before a moment; else None."""
+        return refreshing.growing_old(self._database, own._database, name, ended_before_s)
+
     def spool_folder(self, name: str) -> AbstractContextManager[Path]:
         """Return a context with a fresh folder of the home; it is gone afterwards."""
         self._database.refuse(IMPORT)
