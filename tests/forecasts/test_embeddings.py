@@ -48,6 +48,9 @@ def test_a_forecast_is_the_median_of_the_profile_that_is_told():
     told = np.array([0, 1, 7])  # medians 3 and 100; profile 7 has no run: the median of all
     assert _error(values, labels, train, test, told) == pytest.approx(np.sqrt(8 / 3 * 2))
     assert np.isnan(_error(values, labels, train, test[2:], told[2:]))
+    of_zero = np.append(values[:5], [0.0, 50.0, 2.0, 3.0])  # profile 2 needed nothing: both runs that needed more count
+    labels = np.array([0, 0, 0, 1, 1, 2, -1, -1, -1])
+    assert _error(of_zero, labels, train, np.array([6, 7, 8]), np.array([2, 2, 0])) == np.inf
 
 
 def test_the_answer_tells_who_forecasts_better_in_every_fold(found):

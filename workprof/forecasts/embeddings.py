@@ -120,7 +120,10 @@ def _clustered(jobs: pd.DataFrame, settings: ProfileSettings) -> EmbeddingScores
 
 
 def _error(values: Floats, labels: Ints, train: Ints, test: Ints, told: Ints) -> float:
-    """The median factor by which the medians of the profiles that are told are wrong; NaN where nothing is known."""
+    """The median factor by which the medians of the profiles that are told are wrong, of runs that needed anything.
+
+    A forecast of 0 is wrong by an infinite factor. NaN where nothing is known.
+    """
     whole = float(np.nanmedian(values[train]))
     medians = {
         profile: float(np.nanmedian(known))
@@ -129,5 +132,7 @@ def _error(values: Floats, labels: Ints, train: Ints, test: Ints, told: Ints) ->
     }
     forecast = np.array([medians.get(profile, whole) for profile in told.tolist()])
     true = values[test]
-    usable = (true > 0) & (forecast > 0)
-    return float(np.exp(np.median(np.abs(np.log(forecast[usable] / true[usable]))))) if usable.any() else float("nan")
+    usable = (true > 0) & np.isfinite(forecast)
+    with np.errstate(divide="ignore"):
+        away = np.abs(np.log(forecast[usable] / true[usable]))
+    return float(np.exp(np.median(away))) if usable.any() else float("nan")

@@ -134,7 +134,7 @@ EMBEDDINGS = Question(
     EmbeddingSettings,
     Embeddings,
     "workprof.forecasts.embeddings:compare_embeddings",
-    version=2,
+    version=3,
     finds="comparison of embeddings",
     optional=lambda settings: columns_of(settings.fit.features or ("sensors10",), *LEARNED),
     page=PROFILES_PAGE,
