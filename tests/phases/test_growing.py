@@ -106,6 +106,14 @@ def test_no_later_run_changes_the_charge_of_an_earlier_one():
     assert [row.charged for row in again.rows] == [row.charged for row in few.rows]
 
 
+@pytest.mark.parametrize("name", ["rep-{}", "{}", "2026-{}/a"])
+def test_runs_are_in_the_order_of_the_numbers_in_their_names(name):
+    grown = planted(12)
+    grown["proc.rss_mb"] *= 1.5 ** grown["run"].astype(int)  # each run holds more than all before it
+    found = growing_of({"samples": grown.assign(run=[name.format(run) for run in grown["run"]])}, GrowingSettings())
+    assert [row.flat_kills for row in found.rows] == [10, 10]
+
+
 def test_digits_that_are_no_number_name_a_run():
     samples = planted()
     told = growing_of({"samples": samples.assign(run=samples["run"].replace("2", "²"))}, GrowingSettings())

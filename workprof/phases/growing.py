@@ -10,6 +10,7 @@ itself and predicts starts and sizes from the size of the input; recordings have
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -154,9 +155,9 @@ def growing_of(frames: Mapping[str, pd.DataFrame], settings: GrowingSettings, pr
     return Growing(settings, counter, found.step_s, rows, n_few)
 
 
-def _order(run: Run) -> tuple[int, str]:
-    """Runs 2 and 10 in this order."""
-    return (int(run.run) if run.run.isdecimal() else 0, run.run)
+def _order(run: Run) -> str:
+    """Runs 2 and 10 in this order, whatever stands before the number."""
+    return re.sub("[0-9]+", lambda number: number[0].zfill(20), run.run)
 
 
 def _held(run: Run) -> Floats:

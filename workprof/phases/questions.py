@@ -98,6 +98,7 @@ GROWING = Question(
     Growing,
     "workprof.phases.growing:growing_of",
     finds="sizes that grow over a run",
+    version=2,
     page=PAGE,
     tab="Library",
     method="growing_sizes",
