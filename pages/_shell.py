@@ -57,6 +57,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         notices = st.container()
         try:
             _content(page, visit, choice, body, empty)
+            link.complete()
         finally:  # the link is read while the page is drawn, and what it says stands above
             with notices:
                 link.notice()

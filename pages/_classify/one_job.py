@@ -335,7 +335,7 @@ def _new_job(view: View) -> Given:
     begins |= {key_of(one.field): None for one in encoder.numbers}
     if not any(key in st.query_params or st.session_state.get(key) not in {None, at} for key, at in begins.items()):
         _fill(view, view.visit.workbench.past_jobs(view.dataset.hash, [_recent(view)]))
-    st.caption("Filled in with the most recent job that has a profile. Change any field.")
+    st.caption("Begins with the most recent job that has a profile, or the one edited. Change any field.")
     with st.grid(min_column_width=220, gap="small"):
         values: dict[str, object] = {seen.field: _category(seen) for seen in encoder.categories}
         values |= {number.field: _number(number) for number in encoder.numbers}

@@ -9,11 +9,12 @@ import math
 import re
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
+from urllib.parse import parse_qs
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.state.common import WidgetMetadata
-from streamlit.runtime.state.query_params import QueryParams
+from streamlit.runtime.state.query_params import QueryParams, _coerce_value_for_query_url
 
 from workprof.core.errors import WorkprofError
 from workprof.core.text import visible
@@ -135,6 +136,28 @@ def start_from_address() -> None:
     state = _state()
     if state is not None:
         state.query_params.set_initial_query_params_from_current()
+
+
+def complete() -> None:
+    """Write what controls began with into the address, where a callback gave it before they were shown.
+
+    Streamlit itself writes what the session gives a control that it has shown before.
+    """
+    context, state = get_script_run_ctx(), _state()
+    if context is None:
+        return
+    parameters, shown = state.query_params, context.shared.widget_ids_this_run.snapshot()
+    there = parse_qs(context.query_string, keep_blank_values=True)
+    lacking = {}
+    for name, binding in parameters._bindings_by_param.items():
+        about = state._new_widget_state.widget_metadata.get(binding.widget_id)
+        if about is not None and name not in there and binding.widget_id in shown:
+            value = state[binding.widget_id]
+            if value != about.deserializer(None):
+                lacking[name] = _coerce_value_for_query_url(about.serializer(value), about.value_type)
+    if lacking:  # all at once: each message is an entry of the browser's history
+        parameters._query_params.update(lacking)
+        parameters._send_query_param_msg()
 
 
 def drop(name: str, reason: str, instead: str = "the default is used") -> None:
