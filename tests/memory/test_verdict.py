@@ -12,11 +12,13 @@ from tests.memory.naive_chances import learned
 from tests.sentences import long_ones
 from workprof.answers import home
 from workprof.answers.ledger import findings_sentence
-from workprof.answers.verdict import notes, verdict_answer, what_if_sentence, why
+from workprof.answers.verdict import MEMORY_ROWS, notes, verdict_answer, verdict_tables, what_if_sentence, why
+from workprof.answers.verdict_exports import risk
 from workprof.charts.memory.verdict import curve_chart
 from workprof.charts.tour import decision_stop
 from workprof.core.answer import to_json, to_text
 from workprof.core.errors import SettingsError
+from workprof.core.stats import Interval
 from workprof.core.units import gb_h, number
 from workprof.memory import origins
 from workprof.memory.chances import fit_chances, record_chance
@@ -489,6 +491,19 @@ def test_other_resources_have_rows_of_their_own():
     assert cpu.unit == "cores"
     assert {row.size for row in cpu.rows if row.action == LOWER} == {3.0}
     assert {one.name for one in resources_of(table, "peak_rss", 0.0)} == {MEMORY, "cpu", "time limit"}
+    for share, words in ((0.31, "31.0 % less is enough"), (-0.02, "2.0 % more is advised")):
+        told = dataclasses.replace(cpu, judged=dataclasses.replace(cpu.judged, saved_share=share))
+        of_cpu = verdict_tables(dataclasses.replace(result, resources=(result.memory, told)))[1]
+        assert of_cpu.title.endswith(words)
+
+
+@pytest.mark.parametrize(("ends", "words"), [((5.1e-15, 17.0), "0 to 17"), ((0.94, 62.1), "0.94 to 62"), ((0, 0), "0")])
+def test_hardly_any_kill_is_told_as_none(ends, words):
+    (row, *_) = verdict(jobs(4)).memory.rows
+    row = dataclasses.replace(row, kills_per_1000=Interval(*map(float, ends)))
+    (column,) = (one for one in MEMORY_ROWS if one.name == "kills_per_1000_low")
+    assert column.cell(row) == words and column.of(row) == ends[0]
+    assert risk(row, MEMORY) == f"{words} kills in the next 1,000 runs"
 
 
 def test_kills_that_are_foreseen_are_those_that_come():

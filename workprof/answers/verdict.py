@@ -21,8 +21,8 @@ from workprof.answers.decisions import (
 from workprof.answers.tasks import names_of
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.records import to_json
-from workprof.core.table import Column
-from workprof.core.units import format_share, gb, gb_h, number
+from workprof.core.table import Column, printed
+from workprof.core.units import format_share, gb, gb_h, number, saved
 from workprof.core.words import counted, label, listed
 from workprof.memory.decided import row_key
 from workprof.memory.origins import SUBMISSION
@@ -119,6 +119,16 @@ def why_found(found: Found, resource: str, unit: str) -> str:
     return "; ".join(filter(None, (why(found.row, resource, unit), found.note, too_small)))
 
 
+NO_KILL = 0.01
+"""Fewer kills of the next 1,000 runs are told as none."""
+
+
+def rate_words(row: VerdictRow) -> str:
+    """The kills of the next 1,000 runs: '0.94 to 62'."""
+    ends = row.kills_per_1000.low, row.kills_per_1000.high
+    return " to ".join(dict.fromkeys(printed(one if one >= NO_KILL else 0.0, "%.2g") for one in ends))
+
+
 def not_judged(row: VerdictRow) -> str:
     """Why a row that is lowered saves nothing by the later runs; '' where it saves."""
     if not row.n_judged:
@@ -142,8 +152,8 @@ MEMORY_ROWS: tuple[Column, ...] = (
         "kills_per_1000_low",
         lambda row: row.kills_per_1000.low,
         "Kills in 1,000",
-        form="%.2g",
-        to=Column("kills_per_1000_high", lambda row: row.kills_per_1000.high, form="%.2g"),
+        to=Column("kills_per_1000_high", lambda row: row.kills_per_1000.high),
+        said=rate_words,
         help="Of the next 1,000 runs: 95 % interval.",
     ),
     Column(
@@ -555,7 +565,8 @@ def table_name(resource: str) -> str:
 
 def _title(one: ResourceVerdict) -> str:
     name = label(one.resource)
-    return f"{name[0].upper()}{name[1:]}: {format_share(one.judged.saved_share)} less is enough"
+    does = "advised" if one.judged.saved_share < 0 else "enough"
+    return f"{name[0].upper()}{name[1:]}: {saved(one.judged.saved_share)} is {does}"
 
 
 BROKEN: tuple[Column, ...] = (

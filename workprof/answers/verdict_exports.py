@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from workprof.answers.decisions import note_words, state_words, who_words
-from workprof.answers.verdict import key_words, notes, sentence, why
+from workprof.answers.verdict import key_words, notes, rate_words, sentence, why
 from workprof.core.errors import SettingsError
 from workprof.core.fields import differences, write
 from workprof.core.records import to_json
-from workprof.core.table import printed
 from workprof.core.text import spreadsheet_text
 from workprof.core.units import GB, MIB, number, parse_size
 from workprof.core.words import counted, label
@@ -99,10 +98,9 @@ def in_bytes(gigabytes: float) -> int:
 
 def risk(row: VerdictRow, resource: str) -> str:
     """Return the kills of the next 1,000 runs in words; of CPU and GPU, for how many it is too small."""
-    rate = " to ".join(printed(one, "%.2g") for one in (row.kills_per_1000.low, row.kills_per_1000.high))
     if resource in (CPU, GPU):
-        return f"too small for {rate} of the next 1,000 runs"
-    return f"{rate} kills in the next 1,000 runs"
+        return f"too small for {rate_words(row)} of the next 1,000 runs"
+    return f"{rate_words(row)} kills in the next 1,000 runs"
 
 
 def evidence(row: VerdictRow, one: ResourceVerdict) -> str:
