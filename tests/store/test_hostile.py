@@ -1,6 +1,8 @@
 """Hostile files: a clear refusal each, nothing outside the home, and a database that still works."""
 
+import bz2
 import gzip
+import lzma
 import os
 
 import pyarrow as pa
@@ -20,6 +22,8 @@ REFUSED = {
     "empty.csv": (b"", "empty"),
     "header.csv": (HEADER, "no rows"),
     "image.csv": (PNG, "binary"),
+    "jobs.bz2": (bz2.compress(b"job_name,duration_s\na,1\n"), "packed by bzip2; unpack it"),
+    "jobs.xz": (lzma.compress(b"job_name,duration_s\na,1\n"), "packed by xz; unpack it"),
     "u16le.csv": (GOOD.encode("utf-16-le"), "utf-16-le"),
     "latin.csv": ((HEADER + "jö,1\n").encode("latin-1"), "encoding to latin-1"),
     "latin_late.csv": ((GOOD * 200 + "jö,1\n").encode("latin-1"), "encoding to latin-1"),

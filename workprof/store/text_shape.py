@@ -54,6 +54,10 @@ class TextShape:
         return tuple(row[position] for row in self.rows if position < len(row))
 
 
+PACKED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7-Zip", b"Rar!": "RAR"}
+"""First bytes of kinds of packed files that are not unpacked here."""
+
+
 def decoded_head(head: bytes, origin: str) -> str:
     """The first bytes as text, without a partly read last character.
 
@@ -64,6 +68,9 @@ def decoded_head(head: bytes, origin: str) -> str:
             f"{origin} is UTF-16 (by its byte order mark); set its encoding to utf-16 (--encoding in a shell)"
         )
     body = head.removeprefix(UTF8_BOM)
+    packed = next((name for magic, name in PACKED.items() if head.startswith(magic)), "")
+    if packed:
+        raise TraceError(f"{origin} is packed by {packed}; unpack it, or pack it as .gz or .zst, and load that")
     if b"\x00" in body:
         if _every_other_byte_is_zero(body):
             raise TraceError(
