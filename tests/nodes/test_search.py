@@ -49,9 +49,11 @@ def written(tmp_path, frame, name="table.csv"):
     return path
 
 
-def test_a_trial_that_does_not_tell_what_it_used_leaves_the_others_to_tell(tmp_path):
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unknown", [np.nan, -1.0, np.inf])
+def test_a_trial_that_does_not_tell_what_it_used_leaves_the_others_to_tell(tmp_path, unknown):
     whole, scores = table(workloads=(("sort", 0.9, 900.0),)), written(tmp_path, SCORES, "scores.csv")
-    holes = whole.assign(cpu_percent=whole["cpu_percent"].where(np.arange(len(whole)) % 3 > 0))
+    holes = whole.assign(cpu_percent=whole["cpu_percent"].where(np.arange(len(whole)) % 3 > 0, unknown), wait=np.inf)
     found = search_file(written(tmp_path, holes), SearchSettings(seeds=4, trials=6), scores)
     assert found.notes == ("9 configurations of sort without cpu_percent: not weighed by it",)
     assert found.curves["with scores"].mean[-1] == pytest.approx(1)  # 1.43 where they were tried in the table's order

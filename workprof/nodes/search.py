@@ -367,7 +367,7 @@ def search(
             if not table.used:
                 notes.append("the table has no utilisation (cpu_percent, ...): every resource counts alike")
             for resource, percent in table.used.items():
-                if unknown := int((~(percent >= 0)).sum()):
+                if unknown := int((~_tells(percent)).sum()):
                     of = f" of {table.workload}" if table.workload else ""
                     notes.append(f"{counted(unknown, 'configuration')}{of} without {USED[resource]}: not weighed by it")
         for kind in kinds:
@@ -452,8 +452,10 @@ def _of_option(values: pd.Series) -> Floats:
 
 
 def _standardised(values: Floats) -> Floats:
-    filled = np.where(np.isfinite(values), values, np.nan)
-    centre = np.nan_to_num(np.nanmean(filled, axis=0)) if values.size else np.zeros(values.shape[1])
+    """Columns with a value, in standard deviations; what is missing stands at the mean."""
+    known = np.isfinite(values)
+    filled = np.where(known, values, np.nan)[:, known.any(axis=0)]
+    centre = np.nanmean(filled, axis=0)
     filled = np.where(np.isnan(filled), centre, filled)
     spread = filled.std(axis=0)
     result: Floats = (filled - centre) / np.where(spread > TOLERANCE, spread, 1.0)
@@ -506,13 +508,17 @@ def _one_search(
 
 def _used_by(table: Configurations, tried: Ints) -> dict[str, float]:
     """Resource -> how much the trials used it, 0-1, of those that tell; all alike where none tells of any."""
-    told = {resource: tried[percent[tried] >= 0] for resource, percent in table.used.items()}
+    told = {resource: tried[_tells(percent[tried])] for resource, percent in table.used.items()}
     used = {
         resource: utilisation(table.used[resource][rows], table.count[rows])
         for resource, rows in told.items()
         if len(rows)
     }
     return used or dict.fromkeys(TYPES_OF_RESOURCE, 1.0)
+
+
+def _tells(percent: Floats) -> Bools:
+    return np.isfinite(percent) & (percent >= 0)
 
 
 def _scores_of(
