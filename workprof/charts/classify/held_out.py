@@ -8,7 +8,7 @@ from workprof.charts import shapes
 from workprof.charts.classify.job import log_axis
 from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, drawn_once, figure_of
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR
-from workprof.core.words import formatted, label
+from workprof.core.words import formatted, title
 from workprof.forecasts.held_out import HeldOut
 
 MOST_SHOWN = 40
@@ -67,8 +67,8 @@ def held_out_scatter(held: HeldOut, target: str, run: int | None) -> Chart:
     figure = figure_of(
         [shapes.line([low, high], [low, high], colour=OUTLIER_COLOUR, width=1, dash="dash", showlegend=False), *marks]
         + [ring] * bool(len(ringed)),
-        x={"title": f"{label(target)}, predicted", **axis},
-        y={"title": f"{label(target)}, actual", **axis},
+        x={"title": f"{title(target, '')}, predicted", **axis},
+        y={"title": f"{title(target, '')}, actual", **axis},
         height=SQUARE_PX,
         **LEGEND_ABOVE,
     )
