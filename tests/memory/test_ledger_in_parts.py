@@ -1,24 +1,35 @@
-"""The ledger, added up part by part, against the slow one that holds every run: same rows, findings, runs, words."""
+"""The ledger of a table in parts is that of the whole one, which `test_ledger` proves: rows, findings, runs, words."""
 
 import math
+from collections import defaultdict
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from tests.memory import naive_ledger
 from tests.memory.traces import bundled, pai
 from tests.shared_data import needs_shared_data
 from workprof.core import long_table
-from workprof.core.causes import KILLS, LOWER_BOUND
+from workprof.core.causes import CAUSES, KILLS, LOWER_BOUND
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.long_table import LongTable, frame_of, rows_at
 from workprof.core.records import to_json
-from workprof.memory.advice import VERDICT, advised_in, verdict_settings, verdict_table
+from workprof.memory.advice import VERDICT, verdict_settings, verdict_table
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.ledger import ledger_of, ledger_run_list
+from workprof.memory.ledger_rules import CAUSES_OF
 from workprof.memory.ledger_runs import ledger_runs
-from workprof.memory.ledger_settings import LedgerPrices, LedgerRunsSettings, LedgerSettings, Thresholds
+from workprof.memory.ledger_settings import (
+    CORES,
+    GPUS,
+    LIMIT,
+    MEMORY,
+    NAMES,
+    LedgerPrices,
+    LedgerRunsSettings,
+    LedgerSettings,
+    Thresholds,
+)
 from workprof.memory.verdict import verdict_of
 
 pytestmark = pytest.mark.slow
@@ -145,27 +156,21 @@ def settings_for(jobs):
         yield LedgerSettings(by="profile")
 
 
-@pytest.mark.parametrize("most", [11, 1])
-def test_rows_and_findings_are_those_of_the_ledger_that_holds_every_run(frames, most):
+def told(record):
+    return {**to_json(record), "seconds": 0}
+
+
+def test_parts_add_up_to_the_whole(frames):
     jobs = frames["jobs"]
+    parts = {**frames, "jobs": in_parts(jobs, len(jobs) // 11 + 1)}
     for settings in settings_for(jobs):
-        runs = ledger_runs(jobs, settings)
-        expected = naive_ledger.findings_of(jobs, runs, settings, advised_in(frames, settings.target))
-        rows = {row.name: row for row in naive_ledger.rows_of(runs, runs.who, runs.whose, settings.prices)}
-        whole = naive_ledger.rows_of(runs, np.zeros(len(runs), dtype=np.int64), ("total",), settings.prices)[0]
-        found = ledger_of({**frames, "jobs": in_parts(jobs, len(jobs) // most + 1)}, settings)
-        alike(to_json(found.findings), to_json(expected.findings))
-        alike(to_json(found.unjudged), to_json(expected.unjudged))
-        alike(to_json(found.totals), to_json(whole))
-        alike({row.name: to_json(row) for row in found.rows}, {name: to_json(row) for name, row in rows.items()})
-        assert found.n_small == expected.n_small
-        alike(found.small_share, expected.small_share)
+        alike(told(ledger_of(parts, settings)), told(ledger_of(frames, settings)))
 
 
-def test_the_runs_behind_a_number_are_those_of_the_ledger_that_holds_every_run(frames):
+def test_the_runs_behind_a_number_are_the_same_in_parts(frames):
     jobs = frames["jobs"]
     for settings in list(settings_for(jobs))[:2]:
-        findings = {one.rule: one for one in ledger_of(frames, settings).findings}
+        findings = {one.rule: one for one in ledger_of(frames, settings).findings if settings.by == "task"}
         chosen = [{"resource": "gpus"}, {"cause": "running", "resource": "cores", "most": 3}]
         chosen += [{"rule": rule, "key": one.key, "most": 7} for rule, one in findings.items()]
         chosen += [
@@ -178,13 +183,80 @@ def test_the_runs_behind_a_number_are_those_of_the_ledger_that_holds_every_run(f
         for asked in chosen:
             wanted = LedgerRunsSettings(settings, **asked)
             try:
-                expected = to_json(naive_ledger.ledger_run_list(frames, wanted))
+                expected = told(ledger_run_list(frames, wanted))
             except SettingsError as error:
-                with pytest.raises(SettingsError) as told:
+                with pytest.raises(SettingsError) as refused:
                     ledger_run_list({**frames, "jobs": parts}, wanted)
-                assert str(told.value) == str(error)
+                assert str(refused.value) == str(error)
                 continue
-            alike(to_json(ledger_run_list({**frames, "jobs": parts}, wanted)), expected)
+            alike(told(ledger_run_list({**frames, "jobs": parts}, wanted)), expected)
+
+
+OTHERS = Thresholds(memory_share=0.6, limit_share=0.3, cores_share=0.4, gpu_share=0.5, gpu_zero=0.02, serial_cores=1.5)
+
+
+def broken(jobs, limits):
+    """Return rule -> ids of the runs that break it, where no request is lowered; of some rules what those waste."""
+    runs, found = ledger_runs(jobs, LedgerSettings(by="user", rules=limits)), defaultdict(list)
+    wasted = dict.fromkeys(("gpu_memory", "gpu_cores", "fragmentation"), 0.0)
+    judged = {name: runs.judged(name) for name in NAMES}
+    for at, row in enumerate(jobs.itertuples()):
+        asked, used = ({name: values[name][at] for name in NAMES} for values in (runs.requested, runs.used))
+        knows, gpus = {name: judged[name][at] for name in NAMES}, asked[GPUS]
+        each_gb, each_cores, node_cores = 9, 2, 16
+        if limits is OTHERS:
+            of_gpus = row.cap_gpu if row.cap_gpu > 0 else math.nan
+            each_gb, each_cores, node_cores = row.cap_mem * 2**30 / 1e9 / of_gpus, row.cap_cpu / of_gpus, row.cap_cpu
+        serial = asked[CORES] >= 2 and used[CORES] <= limits.serial_cores
+        timed = runs.finished[at] and math.isfinite(runs.hours[at]) and math.isfinite(asked[CORES] / node_cores)
+        further = {
+            "gpu_memory": asked[MEMORY] / each_gb - gpus,
+            "gpu_cores": asked[CORES] / each_cores - gpus,
+            "fragmentation": row.NNodes - max(math.ceil(asked[CORES] / node_cores), 1) if timed else 0.0,
+        }
+        told = {
+            "memory": knows[MEMORY] and used[MEMORY] < limits.memory_share * asked[MEMORY],
+            "time_limit": knows[LIMIT] and used[LIMIT] < limits.limit_share * asked[LIMIT],
+            "gpu_zero": knows[GPUS] and used[GPUS] <= limits.gpu_zero * gpus,
+            "gpu_low": knows[GPUS] and limits.gpu_zero * gpus < used[GPUS] < limits.gpu_share * gpus,
+            "serial": knows[CORES] and serial,
+            "cores": knows[CORES] and not serial and used[CORES] < limits.cores_share * asked[CORES],
+            "gpu_memory": knows[MEMORY] and further["gpu_memory"] > 1e-9 and used[MEMORY] <= each_gb * gpus,
+            "gpu_cores": knows[CORES] and further["gpu_cores"] > 1e-9 and used[CORES] <= each_cores * gpus,
+            "fragmentation": further["fragmentation"] > 0,
+        }
+        for rule, breaks in told.items():
+            found[rule] += [row.row_id] * bool(breaks)
+            if breaks and rule in wasted:
+                wasted[rule] += further[rule] * runs.hours[at]
+    return found, wasted
+
+
+@pytest.mark.parametrize("limits", [STRICT, OTHERS])
+def test_the_runs_of_a_rule_are_those_that_break_it_one_by_one(limits):
+    each = [f"run {at}" for at in range(2_000)]  # of one run alone nothing is lowered
+    jobs = planted(2, n=2_000).assign(user=each, task_name=each, group=each, workload=each)
+    jobs["requested_cpu_percent"] *= np.where(np.arange(len(jobs)) % 3, 1, 3)  # some of more cores than a node has
+    found, wasted = broken(jobs, limits)
+    for rule, expected in found.items():
+        asked = LedgerRunsSettings(LedgerSettings(by="user", rules=limits), rule=rule, most=10_000)
+        listed = ledger_run_list({"jobs": jobs}, asked)
+        assert sorted(listed.row_ids.tolist()) == expected != [], rule
+        assert listed.wasted == pytest.approx(wasted.get(rule, listed.wasted)), rule
+
+
+@pytest.mark.parametrize("rule", CAUSES_OF)
+def test_a_cause_is_of_what_its_runs_held_most_and_goes_with_no_rule_of_another_resource(rule):
+    settings, frames = LedgerSettings(by="user"), {"jobs": planted(2)}
+    runs = ledger_runs(frames["jobs"], settings)
+    ended = np.isin(runs.cause, [CAUSES.index(cause) for cause in CAUSES_OF[rule]])
+    held = {name: runs.over_time(name, runs.requested[name]) for name in (MEMORY, CORES, GPUS)}
+    shares = {name: np.nansum(each[ended]) / np.nansum(each[runs.finished]) for name, each in held.items()}
+    found = ledger_run_list(frames, LedgerRunsSettings(settings, rule=rule))
+    assert found.resource == max(shares, key=shares.get)
+    other = "memory" if found.resource == CORES else "serial"
+    with pytest.raises(SettingsError, match=f"rules {rule}, {other} are of unlike resources"):
+        ledger_run_list(frames, LedgerRunsSettings(settings, rule=f"{rule},{other}"))
 
 
 def test_a_frame_is_added_up_in_parts_too(monkeypatch):
@@ -192,7 +264,7 @@ def test_a_frame_is_added_up_in_parts_too(monkeypatch):
     whole = ledger_of(frames, LedgerSettings(by="week"))
     monkeypatch.setattr(long_table, "AT_ONCE", 101)
     parts = ledger_of(frames, LedgerSettings(by="week"))
-    alike({**to_json(parts), "seconds": 0}, {**to_json(whole), "seconds": 0})
+    alike(told(parts), told(whole))
 
 
 def test_rows_of_a_long_table_are_those_of_the_frame():
