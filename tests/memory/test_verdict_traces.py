@@ -49,13 +49,21 @@ def half(name, seed):
     return table[table[column].astype(str).isin(own)].reset_index(drop=True)
 
 
+@functools.cache
+def sized(name, seed=None):
+    """Return the runs of a trace or of a half of it, and the sizes that the verdict gives them."""
+    table = jobs(name) if seed is None else half(name, seed)
+    memory = resources_of(table, "peak_rss", 0.0)[0]
+    return memory, sizing_of(memory, VerdictSettings())
+
+
 @pytest.mark.parametrize("applied", APPLIED)
 def test_halves_of_users_and_tasks_lose_nothing_and_kill_as_was_said(applied):
     saved, within = [], []
     for name in LEAST_SAVED:
         for seed in range(HALVES):
-            memory = resources_of(half(name, seed), "peak_rss", 0.0)[0]
-            found = Windows(memory.runs, applied).judge(sizing_of(memory, VerdictSettings()))
+            memory, sizing = sized(name, seed)
+            found = Windows(memory.runs, applied).judge(sizing)
             cells = cells_of(memory.runs, found, np.zeros(len(memory.runs), dtype=np.int64))
             result = figures_of(cells, applied, found.origins)
             saved.append(result.saved_share)
@@ -76,10 +84,10 @@ def events(key, block, chance, killed):
 def test_kills_come_about_as_often_as_foreseen_over_all_traces():
     foreseen = seen = 0.0
     for name in LEAST_SAVED:
-        for table in (jobs(name), *(half(name, seed) for seed in range(10))):
-            memory = resources_of(table, "peak_rss", 0.0)[0]
+        for seed in (None, *range(10)):
+            memory, sizing = sized(name, seed)
             for applied in APPLIED:
-                found = Windows(memory.runs, applied).judge(sizing_of(memory, VerdictSettings()))
+                found = Windows(memory.runs, applied).judge(sizing)
                 key = memory.runs.levels[0][found.first :]
                 more = events(key, found.block, found.chance, found.killed)
                 foreseen, seen = foreseen + more[0], seen + more[1]
