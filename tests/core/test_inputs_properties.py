@@ -8,12 +8,12 @@ import tarfile
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from tests.store.conftest import alone
 from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.settings import Settings
 from workprof.core.units import GIB
 from workprof.inputs import LONGEST_STEM, SUFFIXES, chosen_file, discard, listed_files, safe_name, spool_upload
 from workprof.store.reports import IngestOptions
-from workprof.store.trace_store import TraceStore
 
 CROOKED = (
     "..",
@@ -119,7 +119,7 @@ def test_an_upload_lands_inside_the_home(tmp_path_factory, given_name, content):
 
 @pytest.fixture(scope="module")
 def store(data):
-    with TraceStore(Settings(home=data.parent / "home", data=data, memory_limit_bytes=GIB)) as opened:
+    with alone(Settings(home=data.parent / "home", data=data, memory_limit_bytes=GIB)) as opened:
         yield opened
 
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from tests.mutations import mutated, mutated_bytes
+from tests.store.conftest import alone
 from workprof.core.errors import LONGEST, WorkprofError
 from workprof.core.settings import Settings
 from workprof.core.units import GIB
 from workprof.formats.generic import FORMAT
 from workprof.store.reports import FieldSource, IngestOptions
-from workprof.store.trace_store import TraceStore
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +39,7 @@ PLAIN = str.maketrans("", "", '"\r\x00')
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ingest")
-    with TraceStore(Settings(home=folder / "home", data=folder, memory_limit_bytes=GIB)) as opened:
+    with alone(Settings(home=folder / "home", data=folder, memory_limit_bytes=GIB)) as opened:
         yield opened
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.formats.one_of_each import FILES
+from tests.store.conftest import alone
 from workprof.core.settings import Settings
 from workprof.core.units import GIB
 from workprof.store.reports import IngestOptions
-from workprof.store.trace_store import TraceStore
 
 pytestmark = pytest.mark.slow
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     folder = tmp_path_factory.mktemp("store")
-    with TraceStore(Settings(home=folder / "home", data=folder, memory_limit_bytes=GIB)) as opened:
+    with alone(Settings(home=folder / "home", data=folder, memory_limit_bytes=GIB)) as opened:
         yield opened
 
 

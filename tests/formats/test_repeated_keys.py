@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as some
 
 from tests.formats.telemetry_files import imported
+from tests.store.conftest import alone
 from workprof.core.settings import Settings
 from workprof.core.units import GIB
 from workprof.formats.benchmarks import read_benchmarks
@@ -14,7 +15,6 @@ from workprof.formats.json_documents import CHUNK_BYTES
 from workprof.formats.repeated_keys import MOST_NAMES, NAME, RepeatedKeys
 from workprof.store.json_rows import json_rows
 from workprof.store.reports import IngestOptions
-from workprof.store.trace_store import TraceStore
 
 KEYS = ("job_name", "duration_s", "a", "b", "ü")
 
@@ -93,7 +93,7 @@ def test_a_row_that_is_read_twice_since_a_chunk_ended_in_it_counts_once(folder):
 
 @pytest.fixture(scope="module")
 def store(folder):
-    with TraceStore(Settings(home=folder / "home", data=folder, memory_limit_bytes=GIB)) as opened:
+    with alone(Settings(home=folder / "home", data=folder, memory_limit_bytes=GIB)) as opened:
         yield opened
 
 

@@ -1,13 +1,17 @@
 """A store in a fresh home, and small files."""
 
+import contextlib
+import functools
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from workprof.core.settings import Settings
 from workprof.core.units import GIB
+from workprof.store.look import Look
 from workprof.store.trace_store import TraceStore
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -26,11 +30,31 @@ def empty_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return folder / "home"
 
 
+@functools.cache
+def looking() -> duckdb.DuckDBPyConnection:
+    result = duckdb.connect(config={"threads": 1})
+    result.execute("SET TimeZone = 'UTC'")
+    return result
+
+
+@contextlib.contextmanager
+def alone(settings: Settings) -> Iterator[TraceStore]:
+    """Yield a store that nobody else uses: its connections stay open, as to open one takes longer than a small file.
+
+    That they are closed for other processes is proved in `test_home` and `faults`.
+    """
+    with pytest.MonkeyPatch.context() as patch, TraceStore(settings) as opened:
+        database, let_go = opened._database, opened._database._let_go
+        patch.setattr(Look, "_connection", looking())
+        patch.setattr(database, "_let_go", lambda: let_go() if database._closed else None)
+        yield opened
+
+
 @pytest.fixture
 def store(settings: Settings, empty_home: Path) -> Iterator[TraceStore]:
     if not settings.home.exists():
         shutil.copytree(empty_home, settings.home)
-    with TraceStore(settings) as opened:
+    with alone(settings) as opened:
         yield opened
 
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 import pandas as pd
 import pytest
 
+from tests.store.conftest import alone
 from workprof.core.errors import WorkprofError
 from workprof.core.settings import Settings
 from workprof.core.units import GIB, MIB
 from workprof.store.reports import IngestOptions
-from workprof.store.trace_store import TraceStore
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +23,7 @@ BAD = ("x", "-5", "1e39", "7 apples")
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     folder = tmp_path_factory.mktemp("store")
-    with TraceStore(Settings(home=folder / "home", data=folder, memory_limit_bytes=GIB)) as opened:
+    with alone(Settings(home=folder / "home", data=folder, memory_limit_bytes=GIB)) as opened:
         yield opened
 
 
@@ -192,7 +192,7 @@ def test_sound_traces_are_read_as_they_stand_and_nothing_is_told(store, tmp_path
         assert not told(sound), seed
 
 
-@pytest.mark.some(10)
+@pytest.mark.some(8)
 @pytest.mark.parametrize("seeds", turns(2000, 3 * len(FORMATS)), ids=str)
 def test_no_fault_changes_a_total_in_silence(store, tmp_path, seeds):
     for seed in seeds:

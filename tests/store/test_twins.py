@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from tests.store.conftest import alone
 from workprof.core.settings import Settings
 from workprof.core.units import GIB
 from workprof.store.reports import IngestOptions
-from workprof.store.trace_store import TraceStore
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +23,7 @@ BAD, BOUNDS, ZERO, DURATION = "bad cells", "out of bounds", "use of zero", "dura
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     folder = tmp_path_factory.mktemp("store")
-    with TraceStore(Settings(home=folder / "home", data=folder, memory_limit_bytes=GIB)) as opened:
+    with alone(Settings(home=folder / "home", data=folder, memory_limit_bytes=GIB)) as opened:
         yield opened
 
 
@@ -103,7 +103,7 @@ def test_without_a_fault_all_is_right(store, write, kind, ends):
     assert run_of(store, report) == SOUND
 
 
-@pytest.mark.some(10)
+@pytest.mark.some(7)
 @pytest.mark.parametrize(
     ("kind", "over", "differs", "check"),
     [
