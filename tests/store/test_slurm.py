@@ -63,34 +63,31 @@ def test_a_merged_dump_with_few_columns(store, write):
     assert frame["peak_memory_bytes"][0] == GIB
 
 
-def with_cell(line, column, value):
-    """RAW with another cell."""
+def with_cells(line, **values):
+    """RAW with other cells in a line."""
     lines = RAW.splitlines()
-    cells = lines[line - 1].split("|")
-    cells[RAW.split("\n", 1)[0].split("|").index(column)] = value
-    lines[line - 1] = "|".join(cells)
+    lines[line - 1] = "|".join(
+        values.get(name, cell) for name, cell in zip(lines[0].split("|"), lines[line - 1].split("|"), strict=True)
+    )
     return "\n".join(lines) + "\n"
 
 
 def test_a_time_that_is_none_is_a_reject_with_its_line(store, write):
-    report = store.ingest([write("bad.txt", with_cell(8, "Elapsed", "12 parsecs"))], IngestOptions())
+    report = store.ingest([write("bad.txt", with_cells(8, Elapsed="12 parsecs"))], IngestOptions())
     assert (report.rejected, report.rows_read) == (1, 13)
     reject = store.rejects("bad").iloc[0]
     assert (reject["line"], reject["column"], reject["text"]) == (8, "Elapsed", "12 parsecs")
 
 
-@pytest.mark.some(2)
-@pytest.mark.parametrize(
-    ("wrong", "column"),
-    [("lots", "ReqMem"), ("5Q", "MaxRSS"), ("some", "TotalCPU"), ("x", "Submit"), ("0.00K", "NNodes")],
-)
-def test_another_cell_that_is_none_is_missing_and_told(store, write, wrong, column):
-    good = store.ingest([write("good.txt", RAW)], IngestOptions())
-    report = store.ingest([write("bad.txt", with_cell(8, column, wrong))], IngestOptions())
-    assert (report.rows, report.rejected) == (good.rows, 0)
+WRONG = {"ReqMem": "lots", "MaxRSS": "5Q", "TotalCPU": "some", "Submit": "x", "NNodes": "0.00K"}
+
+
+def test_another_cell_that_is_none_is_missing_and_told(store, write):
+    report = store.ingest([write("bad.txt", with_cells(8, **WRONG))], IngestOptions())
+    assert (report.rows, report.rejected) == (6, 0)
     (told,) = (check for check in report.checks if check.name == "bad cells")
-    assert (told.level, told.count) == ("warning", 1)
-    assert f"{column}: {wrong!r} in line 8" in told.message
+    assert (told.level, told.count) == ("warning", len(WRONG))
+    assert all(f"{column}: {wrong!r} in line 8" in told.message for column, wrong in WRONG.items())
 
 
 def test_counts_with_a_suffix_leave_the_jobs_whole(store, write):
@@ -247,61 +244,48 @@ def test_several_kinds_of_gpus_are_summed_and_all_told(store, write):
     assert np.isnan(rows[4][0])
 
 
-@pytest.mark.parametrize(("told", "nodes"), [("2K", 2048), ("1.50K", 1536), ("2.5K", 2560), ("4", 4)])
-def test_counts_in_1024s_are_read(store, write, told, nodes):
+def test_counts_in_1024s_are_read(store, write):
     """Slurm's convert_num_unit2 prints counts of nodes so, as long as nothing is lost."""
-    text = (
-        "JobID|State|Elapsed|NNodes|AllocCPUS|ReqMem|MaxRSS|TRESUsageInTot|NTasks\n"
-        f"7|COMPLETED|01:00:00|{told}|8K|{nodes}G||||\n"
-        f"7.0|COMPLETED|01:00:00|{told}|8K||1G|mem={nodes}G|{told}\n"
-    ).replace("|||||", "||||")
+    counts = {"2K": 2048, "1.50K": 1536, "2.5K": 2560, "4": 4}
+    text = "JobID|State|Elapsed|NNodes|AllocCPUS|ReqMem|MaxRSS|TRESUsageInTot|NTasks\n" + "".join(
+        f"{at}|COMPLETED|01:00:00|{told}|8K|{nodes}G|||\n{at}.0|COMPLETED|01:00:00|{told}|8K||1G|mem={nodes}G|{told}\n"
+        for at, (told, nodes) in enumerate(counts.items(), start=7)
+    )
     report = store.ingest([write("k.txt", text)], IngestOptions())
     assert not [check for check in report.checks if check.level == "warning"]
     fields = ["requested_memory_bytes", "peak_memory_bytes", "requested_cpu_percent", "NNodes"]
-    assert store.frame("k", fields)[fields].to_numpy().tolist() == [[GIB, GIB, 819_200, nodes]]
+    assert store.frame("k", fields)[fields].to_numpy().tolist() == [[GIB, GIB, 819_200, n] for n in counts.values()]
 
 
-@pytest.mark.parametrize("told", ["0.50K", "1.49K", "2k", "K", "2KB"])
-def test_counts_that_were_rounded_are_missing_and_told(store, write, told):
-    text = (
-        f"JobID|State|Elapsed|NNodes|ReqMem|MaxRSS\n7|COMPLETED|01:00:00|{told}|8G|1G\n8|COMPLETED|01:00:00|1|8G|1G\n"
-    )
-    report = store.ingest([write("k.txt", text)], IngestOptions())
-    assert [check.count for check in report.checks if check.name == "bad cells"] == [1]
-    assert np.isnan(store.frame("k", ["NNodes"])["NNodes"][0])
+def test_counts_that_were_rounded_are_missing_and_told(store, write):
+    counts = ["0.50K", "1.49K", "2k", "K", "2KB", "1"]
+    rows = "".join(f"{at}|COMPLETED|01:00:00|{told}|8G|1G\n" for at, told in enumerate(counts, start=7))
+    report = store.ingest([write("k.txt", "JobID|State|Elapsed|NNodes|ReqMem|MaxRSS\n" + rows)], IngestOptions())
+    assert [check.count for check in report.checks if check.name == "bad cells"] == [5]
+    np.testing.assert_array_equal(store.frame("k", ["NNodes"])["NNodes"], [np.nan] * 5 + [1])
 
 
-@pytest.mark.parametrize(
-    ("gres", "percent", "kind"),
-    [
-        *(("PER_NODE:gpu:2", 800, None), ("PER_NODE:gres:gpu:a100:1", 400, "a100"), ("PER_JOB:gpu:3", 300, None)),
-        *(
-            ("craynetwork:1,PER_NODE:gpu:v100:2", 800, "v100"),
-            ("PER_NODE:gpu:a100:1,PER_NODE:gpu:v100:1", 800, "a100+v100"),
-        ),
-    ],
-)
-def test_gpus_requested_of_each_node_count_as_often_as_there_are_nodes(store, write, gres, percent, kind):
-    """ReqGRES of Slurm from 20.02 on."""
-    job = "COMPLETED|01:00:00|8G|4"
-    text = f"JobID|State|Elapsed|ReqMem|NNodes|ReqGRES\n1|{job}|{gres}\n2|{job}|gpu:t4:1\n"
-    store.ingest([write("g.txt", text)], IngestOptions())
+REQUESTED = [
+    *(("PER_NODE:gpu:2", 800, None), ("PER_NODE:gres:gpu:a100:1", 400, "a100"), ("PER_JOB:gpu:3", 300, None)),
+    *(("craynetwork:1,PER_NODE:gpu:v100:2", 800, "v100"), ("gpu:t4:1", 100, "t4")),
+    ("PER_NODE:gpu:a100:1,PER_NODE:gpu:v100:1", 800, "a100+v100"),
+]
+"""ReqGRES of Slurm from 20.02 on: those of each node count as often as there are nodes."""
+ALLOCATED = [
+    *(("gpu:a100:1,gpu:v100:2", 300, "a100+v100"), ("gpu:3(S:0-1)", 300, None)),
+    *(("craynetwork:1", np.nan, None), ("gpu:t4:1", 100, "t4")),
+]
+"""AllocGRES of Slurm before 20.11."""
+
+
+@pytest.mark.parametrize(("column", "cases"), [("ReqGRES", REQUESTED), ("AllocGRES", ALLOCATED)])
+def test_gpus_of_older_lists_of_resources_are_summed(store, write, column, cases):
+    rows = "".join(f"{at}|COMPLETED|01:00:00|8G|4|{gres}\n" for at, (gres, _, _) in enumerate(cases, start=1))
+    store.ingest([write("g.txt", f"JobID|State|Elapsed|ReqMem|NNodes|{column}\n{rows}")], IngestOptions())
     frame = store.frame("g", ["requested_gpu_percent", "gpu_type"])
-    assert frame["requested_gpu_percent"].tolist() == [percent, 100]
-    assert frame["gpu_type"].astype(object).where(frame["gpu_type"].notna(), None).tolist() == [kind, "t4"]
-
-
-@pytest.mark.parametrize(
-    ("gres", "percent", "kind"),
-    [("gpu:a100:1,gpu:v100:2", 300, "a100+v100"), ("gpu:3(S:0-1)", 300, None), ("craynetwork:1", np.nan, None)],
-)
-def test_gpus_of_older_lists_of_resources_are_summed(store, write, gres, percent, kind):
-    """AllocGRES of Slurm before 20.11."""
-    text = f"JobID|State|Elapsed|ReqMem|AllocGRES\n1|COMPLETED|01:00:00|8G|{gres}\n2|COMPLETED|01:00:00|8G|gpu:t4:1\n"
-    store.ingest([write("g.txt", text)], IngestOptions())
-    frame = store.frame("g", ["requested_gpu_percent", "gpu_type"])
-    np.testing.assert_array_equal(frame["requested_gpu_percent"], [percent, 100])
-    assert frame["gpu_type"].astype(object).where(frame["gpu_type"].notna(), None).tolist() == [kind, "t4"]
+    np.testing.assert_array_equal(frame["requested_gpu_percent"], [percent for _, percent, _ in cases])
+    kinds = frame["gpu_type"].astype(object).where(frame["gpu_type"].notna(), None).tolist()
+    assert kinds == [kind for _, _, kind in cases]
 
 
 @pytest.mark.parametrize("of_step", ["alpha", ""])
