@@ -315,14 +315,13 @@ def test_jobs_that_are_none_are_rejects_and_a_log_that_is_cut_off_is_refused(sto
         store.ingest([write("deep.json", json.dumps(LOG)[:-1] + "," + "[" * 100_000)], IngestOptions())
 
 
-@pytest.mark.some(6)
-@pytest.mark.parametrize("text", [text for text in TEXTS if "\r" not in text])
-def test_hostile_names_load_as_they_are(store, tmp_path, write, text):
-    jobs = [{**LOG[1], "jobid": text, "user": text}]
-    assert store.ingest([write("log", json.dumps(jobs))], IngestOptions(name="log")).rows == 1
-    table = batch_tasks(20).assign(task=text)
+def test_hostile_names_load_as_they_are(store, tmp_path, write):
+    texts = [text for text in TEXTS if "\r" not in text]
+    jobs = [{**LOG[1], "jobid": text, "user": text} for text in texts]
+    assert store.ingest([write("log", json.dumps(jobs))], IngestOptions(name="log")).rows == len(texts)
+    table = batch_tasks(len(texts)).assign(task=texts)
     report = store.ingest([plain(table, tmp_path / "t.csv")], IngestOptions(format="alibaba-tasks", name="tasks"))
-    assert report.rows + report.rejected == 20
+    assert report.rows + report.rejected == len(texts)
 
 
 @pytest.mark.parametrize(
@@ -342,7 +341,7 @@ def test_others_tables_stay_what_they_are(store, write, lines, kind):
     assert store.detect([write("other.csv", lines)]) == kind
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("make", [lambda: azure(60), lambda: batch_tasks(60)])
 @pytest.mark.parametrize("wrong", ["x" * 100, "9" * 400, "1e999", "'; DROP TABLE catalogue; --", "\x00"])
 def test_what_is_no_time_is_a_reject_with_its_line(store, write, tmp_path, make, wrong):

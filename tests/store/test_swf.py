@@ -70,19 +70,12 @@ def test_without_comments_and_under_another_name(store, write):
     assert store.detect([write("other.swf", shuffled)]) == "swf"
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "6 1 2 3",
-        "6 " * 19,
-        "6 80 0 10 1 -1 300 1 600 lots 1 4 1 8 2 1 -1 -1",
-        "6 80 0 inf 1 -1 3 1 6 1 1 4 1 8 2 1 -1 -1",
-    ],
-)
-def test_a_line_that_is_no_job_is_a_reject(store, write, line):
-    report = store.ingest([write("log.swf", SMALL + line + "\n")], IngestOptions())
-    assert (report.rows, report.rejected) == (5, 1)
-    assert store.rejects("log")["line"].tolist() == [10]
+def test_a_line_that_is_no_job_is_a_reject(store, write):
+    numbers = "6 80 0 {} 1 -1 300 1 600 {} 1 4 1 8 2 1 -1 -1"
+    lines = ("6 1 2 3", "6 " * 19, numbers.format(10, "lots"), numbers.format("inf", 1))
+    report = store.ingest([write("log.swf", SMALL + "\n".join(lines) + "\n")], IngestOptions(format="swf"))
+    assert (report.rows, report.rejected) == (5, 4)
+    assert store.rejects("log")["line"].tolist() == [10, 11, 12, 13]
 
 
 def test_a_log_without_jobs_is_refused(store, write):
