@@ -1,5 +1,6 @@
 """The catalogue and what comes out: names, samples, exports, profiles, pages, notes, threads."""
 
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,25 +13,36 @@ import pytest
 
 from workprof.core.errors import ColumnMissing, DatasetUnknown, SettingsError
 from workprof.core.roles import IMPORT
+from workprof.core.settings import Settings
 from workprof.store import documents
 from workprof.store.checks import ENOUGH_BINS, round_bins
 from workprof.store.frames import Drawn
 from workprof.store.reports import FieldSource, IngestOptions, ProfileNote
+from workprof.store.trace_store import TraceStore
 
 pytestmark = pytest.mark.slow
 
 WORKLOADS = ("bert", "ctr", "", "ctr")
 
 
-@pytest.fixture
-def loaded(store, write):
+@pytest.fixture(scope="module")
+def jobs_home(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("jobs")
     rows = "".join(
         f"j{i},{WORKLOADS[i % 4]},{'Failed' if i % 10 == 9 else 'Terminated'},{1000 + i},{i * 0.5}\n"
         for i in range(400)
     )
-    path = write("jobs.csv", "job_name,workload,status,start_time_s,duration_s\n" + rows)
-    store.ingest([path], IngestOptions())
-    return store
+    (folder / "jobs.csv").write_text("job_name,workload,status,start_time_s,duration_s\n" + rows)
+    with TraceStore(Settings(home=folder / "home", data=folder)) as store:
+        store.ingest([folder / "jobs.csv"], IngestOptions())
+    return folder / "home"
+
+
+@pytest.fixture
+def loaded(jobs_home, settings):
+    shutil.copytree(jobs_home, settings.home)
+    with TraceStore(settings) as opened:
+        yield opened
 
 
 def test_lookup_by_name_hash_and_nothing(loaded):
@@ -156,15 +168,15 @@ def test_column_profiles_agree_with_pandas(loaded):
     assert profiles["workload"].missing_share == 0.25
 
 
-def test_time_coverage_counts_every_row_once(loaded, store, write):
+def test_time_coverage_counts_every_row_once(loaded, write):
     coverage = loaded.time_coverage("jobs", bins=7)
     assert coverage.rows.sum() == 400
     assert coverage.edges_s.shape == (8,)
     assert (coverage.edges_s[0], coverage.edges_s[-1]) == (1000, 1399)
-    store.ingest([write("n.csv", "job_name,duration_s\na,1\n")], IngestOptions())
-    assert store.time_coverage("n").without_time == 1
-    store.ingest([write("one.csv", "job_name,duration_s,start_time_s\na,1,86400\n")], IngestOptions())
-    assert store.time_coverage("one").rows.tolist() == [1]
+    loaded.ingest([write("n.csv", "job_name,duration_s\na,1\n")], IngestOptions())
+    assert loaded.time_coverage("n").without_time == 1
+    loaded.ingest([write("one.csv", "job_name,duration_s,start_time_s\na,1,86400\n")], IngestOptions())
+    assert loaded.time_coverage("one").rows.tolist() == [1]
 
 
 def test_bins_of_time_are_of_round_width_where_their_number_is_not_given(loaded):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from workprof.core.arrays import latest_of
+from workprof.core.settings import Settings
 from workprof.memory.questions import VERDICT
 from workprof.memory.verdict import VerdictSettings, verdict_of
 from workprof.store.reports import FieldSource, IngestOptions
@@ -19,8 +20,8 @@ UNITS = {"requested_memory_bytes": "B", "peak_memory_bytes": "B"}
 N = 1_500
 
 
-@pytest.fixture
-def bench(settings):
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
     rng = np.random.default_rng(3)
     submitted = rng.integers(1, 60, N) + 1_600_000_000.0  # many begin together
     table = pd.DataFrame(
@@ -36,7 +37,8 @@ def bench(settings):
     )
     mapping = {name: FieldSource(name, UNITS.get(name, "s")) for name in COLUMNS[1:]}
     mapping |= {name: FieldSource(name) for name in ("task_name", "status")}
-    with Workbench(settings) as opened:
+    folder = tmp_path_factory.mktemp("latest")
+    with Workbench(Settings(home=folder / "home", data=folder)) as opened:
         opened.ingest(table, IngestOptions(name="runs", format="generic", mapping=mapping))
         yield opened
 

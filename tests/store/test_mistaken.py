@@ -45,12 +45,13 @@ def test_a_name_that_reads_as_a_hash_is_refused_wherever_one_is_given(store, two
     assert store.rename("a", f"data-{name}").name == f"data-{name}"
 
 
-@pytest.mark.parametrize("name", ["deadbee", "deadbeef.12", "deadbeeg", "2024-01-15", "dead beef 12"])
-def test_other_names_stay_allowed(store, two, name):
-    assert store.rename("a", name).hash == two[0].hash
-    assert store.dataset(name).hash == two[0].hash
+def test_other_names_stay_allowed(store, two):
+    for name in ("deadbee", "deadbeef.12", "deadbeeg", "2024-01-15", "dead beef 12"):
+        assert store.rename(two[0].hash, name).hash == two[0].hash
+        assert store.dataset(name).hash == two[0].hash
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("file", ["deadbeef12.csv", "20240115.csv.gz", "(deadbeef12).csv", "a" * 40 + ".csv"])
 def test_a_file_whose_stem_reads_as_a_hash_gets_another_name_and_that_is_said(store, write, file):
     stem = file.split(".")[0].strip("()")
