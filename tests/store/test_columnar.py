@@ -97,7 +97,7 @@ TIMES = {
 }
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("kind", TIMES)
 @pytest.mark.parametrize("written", [as_parquet, as_file])
 def test_moments_of_any_unit(store, write, kind, written):
@@ -119,7 +119,7 @@ DURATIONS = {unit: pa.array([dt.timedelta(minutes=90)], pa.duration(unit)) for u
 }
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(4)
 @pytest.mark.parametrize("kind", DURATIONS)
 @pytest.mark.parametrize("written", [as_parquet, as_file])
 def test_durations_of_any_type(store, write, kind, written):

@@ -72,6 +72,7 @@ def test_real_pai_sample_has_all_rows(store, shared):
     assert isinstance(frame["task_name"].dtype, pd.CategoricalDtype)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(("name", "rows"), [("iwd", 1661), ("eager", 1576), ("methylseq", 1083), ("rnaseq", 1308)])
 def test_real_nextflow_traces(store, shared, name, rows):
     report = store.ingest([shared / "nextflow" / f"trace_{name}.csv"], IngestOptions())

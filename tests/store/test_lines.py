@@ -44,6 +44,7 @@ def csv(rows, at=None):
     return "".join(f"{(at or {}).get(i, f'j{i},{i},n{i}' if i > 1 else HEADER)}\n" for i in range(1, rows + 1))
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "at",
     [{500: '"j500,500,n'}, {39: 'j,5,"x'}, {100: '"j,1,x', 700: '"k,3,y'}, {1000: '"'}, {3: '"j,3,x', 700: 'j,1,5"x'}],

@@ -59,6 +59,7 @@ def test_another_layout_is_refused_with_the_way_that_works(store, write):
     assert (report.rows, report.rejected) == (1, 1)
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize(
     ("cut", "rejected"), [(-8, 1), (-60, 1), (-200, 1), (-260, 1), (-440, 1), (-1, 0), (-2, 0), (None, 0)]
 )

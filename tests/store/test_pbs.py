@@ -169,6 +169,7 @@ def test_what_is_no_record_is_a_reject(store, write):
     assert sorted(store.rejects("log")["line"]) == [lines + 1, lines + 2, lines + 3]
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("record", "left", "rejected"),
     [

@@ -146,7 +146,7 @@ def test_a_static_pods_control_group_has_another_uid_and_is_the_same_run(load):
     assert (frame["requested_memory_bytes"][0], frame["peak_memory_bytes"][0]) == (GIB, 300 * MIB)
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("cells", "numbers"),
     [
@@ -177,6 +177,7 @@ def test_of_a_time_that_repeats_the_larger_value_counts_and_is_told(load):
     assert (checks["repeated times"].count, checks["repeated times"].level) == (2, "warning")
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("step", [15, 30, 60, 300])
 def test_a_sum_that_counts_a_restarted_container_twice_is_mended(load, step):
     # kubernetes/kubernetes#128538
@@ -641,6 +642,7 @@ def test_pods_of_a_release_before_keep_their_rows_and_say_how_to_know_them_bette
     assert (check.count, check.level) == (2, "info") and "load export.json again" in check.message
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "legends",
     [
@@ -662,6 +664,7 @@ def test_a_legend_that_names_the_container(load, legends):
 IN_2062 = 2_903_472_000
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", ["kube_pod_completion_time", "kube_pod_created", "kube_pod_start_time"])
 def test_running_pods_count_to_the_last_sample_of_the_export(load, name):
     """A moment in a value may be a clock's gone wrong; the time of the last sample is the export's own."""

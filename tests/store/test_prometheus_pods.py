@@ -243,7 +243,7 @@ GRAFANA = {
 }
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", GRAFANA)
 def test_exports_of_grafana_give_the_same_runs(store, write, name):
     text, namespace = GRAFANA[name]

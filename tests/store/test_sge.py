@@ -118,6 +118,7 @@ def test_what_is_no_record_is_a_reject(store, write):
     assert (report.rejected, [check.count for check in report.checks if check.name == "bad cells"]) == (0, [1])
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize(
     ("kind", "cut", "rejected"),
     [("file", 80, 1), ("file", 11, 1), ("file", 2, 0), ("qacct", 80, 1), ("qacct", 50, 1), ("qacct", 15, 0)],
