@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from tests.command_line import run_here
+from tests.made_once import made_once
 from tests.memory.slurm_dump import MAPPING, dump
 from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
@@ -27,14 +28,23 @@ def workprof(home):
 
 
 @pytest.fixture(scope="module")
-def sample(home):
-    """A small synthetic trace, loaded as 'small'."""
+def sample(home, tmp_path_factory):
+    """A small synthetic trace, loaded as 'small', and its profiles."""
+    folder, loaded = made_once(tmp_path_factory, "small", _small)
+    shutil.copytree(folder, home, dirs_exist_ok=True)
+    return loaded
+
+
+def _small(home):
     path = home / "small.parquet"
-    made = run_here("synth", "pai", "--rows", 3000, "-o", path, "--seed", 5, "--json", home=home)
-    assert made.status == 0, made.err
-    loaded = run_here("ingest", path, "--name", "small", "--json", home=home)
-    assert loaded.status == 0, loaded.err
-    return loaded.json
+    commands = (
+        ("synth", "pai", "--rows", 3000, "-o", path, "--seed", 5, "--json"),
+        ("ingest", path, "--name", "small", "--json"),
+        ("profiles", "fit", "small", "--json"),
+    )
+    done = [run_here(*words, home=home) for words in commands]
+    assert [one.status for one in done] == [0, 0, 0], done[-1].err
+    return done[1].json
 
 
 @pytest.fixture(scope="module")

@@ -1,21 +1,21 @@
 """`classify` and `estimate`: the contract's keys, one job, a file of jobs, and input that cannot be used."""
 
+import shutil
+
 import pandas as pd
 import pytest
 
-from tests.command_line import run_here
+from tests.made_once import made_once
+from tests.service.conftest import fill
 
-ROWS = 1000
+ROWS = 1500
 
 
 @pytest.fixture(scope="module")
-def sample(home):
-    """A synthetic trace that is small enough to be learned from in every command, loaded as 'small'."""
-    path = home / "small.parquet"
-    assert run_here("synth", "pai", "--rows", ROWS, "-o", path, "--seed", 5, home=home).status == 0
-    loaded = run_here("ingest", path, "--name", "small", "--json", home=home)
-    assert loaded.status == 0, loaded.err
-    return loaded.json
+def sample(home, tmp_path_factory):
+    """A synthetic trace that is small enough to be learned from in every command, loaded as 'small'; its forecaster."""
+    folder, _ = made_once(tmp_path_factory, "service", fill)
+    shutil.copytree(folder / "home", home, dirs_exist_ok=True)
 
 
 @pytest.fixture(scope="module")
