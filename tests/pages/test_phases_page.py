@@ -15,7 +15,7 @@ from pages._runs import links
 from tests.charts import records_for_phases as given
 from tests.faults.soundness import until
 from tests.made_once import keep
-from tests.pages import addresses
+from tests.pages import addresses, whole_home
 from tests.pages.conftest import labels, problems, words
 from workprof.charts.phases.fingerprints import EVERY
 from workprof.core.question import address_of
@@ -41,20 +41,16 @@ PUBLISHED = {"phases_mode": "faithful"}
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    """A home with a dataset of runs and one of a single run, and kept results as published."""
+    """The whole home, which has published results of its runs, with a dataset of one run and a view of a library."""
     folder = tmp_path_factory.mktemp("phases")
-    many, single = folder / "runs.csv", folder / "single.csv"
-    given.samples().to_csv(many, index=False)
+    runs, single = whole_home.make(folder, tmp_path_factory).phases, folder / "single.csv"
     given.samples().query("workload == 'one step' and run == '1'").to_csv(single, index=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKPROF_HOME", str(folder / "home"))
         with Workbench(from_environment()) as workbench:
-            hashes = [workbench.ingest([path]).hash for path in (many, single)]
-            library = faithful_library()
-            workbench.match_run(hashes[0], MatchRunSettings(RUN, library))
-            workbench.evaluate_phases(hashes[0], EvaluationSettings(library=library, splits=1, open_splits=0))
-            view = LibraryViewSettings(library=library)
-            workbench.wait(workbench.library_view.start(hashes[0], view).key, 120)
+            hashes = [runs, workbench.ingest([single]).hash]
+            view = LibraryViewSettings(library=faithful_library())
+            workbench.wait(workbench.library_view.start(runs, view).key, 120)
     return folder / "home", hashes
 
 
