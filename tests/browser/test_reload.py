@@ -54,9 +54,8 @@ def test_what_a_link_holds_and_cannot_be_read_leaves_the_address(server, visitor
     assert "1e309" not in visitor.page.url and "nonsense" not in visitor.page.url
 
 
-def test_back_leads_to_the_view_before_and_keeps_what_is_chosen(server, visitors):
-    visitor = visitors(server).open("/memory")
-    load_sample(visitor)
+def test_back_leads_to_the_view_before_and_keeps_what_is_chosen(whole, visitors):
+    visitor = visitors(whole.server).open(f"/memory?ds={whole.hashes.tasks}")
     page = visitor.page
 
     def opened():
