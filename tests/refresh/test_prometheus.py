@@ -79,7 +79,7 @@ def test_a_gap_of_all_points_loses_nothing_of_a_run(bench):
     with prometheus([long], silent=(2 * HOUR, 5 * HOUR)) as server:
         bench.add_source(source(server))
         bench.add_source(source(server, "once"))
-        refreshed(bench, server, *(hour * HOUR for hour in range(1, 8)))
+        refreshed(bench, server, *(hour * HOUR for hour in (1, 3, 4, 6, 7)))
         refreshed(bench, server, END, name="once")
     assert rows_of(bench, "prod") == rows_of(bench, "once")
 

@@ -21,14 +21,20 @@ def source():
     return Source(name="cluster", kind="slurm", since_s=300_000.0, overlap_s=600.0)
 
 
+@pytest.fixture
+def fault(bench, tmp_path, on_path, source):
+    """A cluster of which a source is kept; where the path is a file, its sacct fails."""
+    place, switch = sacct(tmp_path, jobs())
+    on_path(place)
+    bench.add_source(source)
+    return switch
+
+
 def at(bench, *moments):
     return [bench.refresh("cluster", now_s=BEGIN + moment) for moment in moments]
 
 
-def test_refreshes_end_in_what_one_import_gives(bench, tmp_path, on_path, source):
-    place, _ = sacct(tmp_path, jobs())
-    on_path(place)
-    bench.add_source(source)
+def test_refreshes_end_in_what_one_import_gives(bench, fault, source):
     done = at(bench, 20_000, 60_000, 60_000, END)
     assert done[2].new == done[2].changed == 0
     assert sum(one.new for one in done) == done[-1].rows == 60
@@ -51,10 +57,7 @@ def test_runs_grow_old_though_nothing_new_comes(bench, told, source):
     assert bench.source("cluster").last.changed == 0
 
 
-def test_a_failure_leaves_the_last_good_state_and_says_why(bench, tmp_path, on_path, source):
-    place, fault = sacct(tmp_path, jobs())
-    on_path(place)
-    bench.add_source(source)
+def test_a_failure_leaves_the_last_good_state_and_says_why(bench, fault):
     at(bench, 50_000)
     before = rows_of(bench, "cluster")
     fault.touch()
@@ -82,10 +85,7 @@ def test_runs_that_ended_long_ago_go(bench, tmp_path, on_path, source):
     assert last.rows == len(every) - len(gone)
 
 
-def test_scenarios_and_decisions_stay_with_the_dataset(bench, tmp_path, on_path, source):
-    place, _ = sacct(tmp_path, jobs())
-    on_path(place)
-    bench.add_source(source)
+def test_scenarios_and_decisions_stay_with_the_dataset(bench, fault, source):
     at(bench, 50_000)
     for part in ("cluster", "cluster?user=ann"):
         bench._store.save_scenario(bench.dataset(part).hash, "mine", "2026-01-01", source)
@@ -94,10 +94,7 @@ def test_scenarios_and_decisions_stay_with_the_dataset(bench, tmp_path, on_path,
         assert [one.name for one in bench._store.scenarios(bench.dataset(part).hash, Source)] == ["cluster"]
 
 
-def test_a_dataset_that_was_renamed_or_removed_is_told(bench, tmp_path, on_path, source):
-    place, _ = sacct(tmp_path, jobs())
-    on_path(place)
-    bench.add_source(source)
+def test_a_dataset_that_was_renamed_or_removed_is_told(bench, fault):
     at(bench, 50_000)
     bench.rename("cluster", "other")
     with pytest.raises(SettingsError, match="is called 'other' now"):
@@ -117,10 +114,7 @@ def test_a_name_that_is_taken_is_refused(bench, source):
         bench.refresh("clusters")
 
 
-def test_a_dataset_of_the_same_rows_is_told_and_stays(bench, tmp_path, on_path, source):
-    place, _ = sacct(tmp_path, jobs())
-    on_path(place)
-    bench.add_source(source)
+def test_a_dataset_of_the_same_rows_is_told_and_stays(bench, fault, source):
     at(bench, END)
     bench.remove_source("cluster")
     bench.rename("cluster", "before")
@@ -130,10 +124,7 @@ def test_a_dataset_of_the_same_rows_is_told_and_stays(bench, tmp_path, on_path, 
     assert len(rows_of(bench, "before")[0]) == 60
 
 
-def test_links_of_before_a_refresh_go_on(bench, tmp_path, on_path, source):
-    place, _ = sacct(tmp_path, jobs())
-    on_path(place)
-    bench.add_source(source)
+def test_links_of_before_a_refresh_go_on(bench, tmp_path, fault):
     at(bench, 40_000)
     first = bench.dataset("cluster").hash
     at(bench, 60_000, 90_000)

@@ -181,7 +181,7 @@ with TraceStore(from_environment()) as store:
 """
 
 
-@pytest.mark.parametrize("further", [0, 30])
+@pytest.mark.parametrize("further", [pytest.param(0, marks=pytest.mark.soak), 30])
 def test_names_of_profiles_come_along(bench, tmp_path, further):
     """Two groups far apart; newer runs stand before all others, and may make the smaller group the larger one."""
     trace, draw = tmp_path / "runs.csv", np.random.default_rng(1)
