@@ -19,9 +19,11 @@ from workprof.answers.ledger import (
     ledger_answer,
     ledger_json,
     ledger_runs_answer,
+    saved_words,
     tasks_in,
 )
 from workprof.answers.ledger_exports import EXPORTS, mails
+from workprof.answers.verdict import rate_words
 from workprof.core.causes import CAUSES, cause_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import leaves
@@ -232,6 +234,8 @@ def test_a_finding_is_the_row_of_the_verdict_on_its_key(bench):
     assert (idle.action, idle.request, idle.size) == ("lower", 4, 1)
     assert killed.action == "raise"
     assert killed.size > 64
+    told = saved_words(found["ann, align, 64 GB", "out_of_memory"])
+    assert told.endswith(f" more; of the next 1,000 runs {rate_words(killed)} killed")  # not 'none killed'
 
 
 def test_nothing_is_advised_the_wrong_way(bench):

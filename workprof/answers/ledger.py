@@ -8,7 +8,7 @@ from typing import Any
 from workprof.answers.help.terms import heading
 from workprof.answers.runs import never_used
 from workprof.answers.tasks import TASK_COLUMN, names_of
-from workprof.answers.verdict import amount_words, named, row_document, row_words, why
+from workprof.answers.verdict import amount_words, named, rate_words, row_document, row_words, why
 from workprof.core.answer import MOST_FIGURES, Answer, Figure, Table
 from workprof.core.causes import OUT_OF_MEMORY
 from workprof.core.table import MISSING, Column
@@ -32,7 +32,7 @@ from workprof.memory.ledger_settings import (
     Resource,
 )
 from workprof.memory.resources import CPU, GPU, MEMORY, TIME
-from workprof.memory.verdict_rows import KEEP, VerdictRow
+from workprof.memory.verdict_rows import KEEP, RAISE, VerdictRow
 from workprof.memory.verdict_sizes import SizedRows
 from workprof.profiles.names import name_of
 
@@ -83,9 +83,10 @@ def saved_words(finding: Finding) -> str:
     if row.action == KEEP and not row.saved and not row.kills:
         return ""
     amount = f"{number(abs(row.saved))} {SAVED_UNITS[finding.sized]} {'saved' if row.saved >= 0 else 'more'}"
-    return (
-        f"On {row.n_judged:,} later runs: {amount}, {f'{row.kills:,}' if row.kills else 'none'} {SHORT[finding.sized]}"
-    )
+    own = f", {row.kills:,}" if row.kills else ", none"
+    if row.action == RAISE and not row.kills:  # what runs that were killed would have used is not known
+        own = f"; of the next 1,000 runs {rate_words(row)}"
+    return f"On {row.n_judged:,} later runs: {amount}{own} {SHORT[finding.sized]}"
 
 
 SAVED_UNITS = {sized: HOURS_OF[name] for sized, name in PRICED.items()}
