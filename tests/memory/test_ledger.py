@@ -23,7 +23,7 @@ from workprof.answers.ledger import (
     tasks_in,
 )
 from workprof.answers.ledger_exports import EXPORTS, mails
-from workprof.answers.verdict import rate_words
+from workprof.answers.verdict import key_words, rate_words
 from workprof.core.causes import CAUSES, cause_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import leaves
@@ -217,6 +217,7 @@ def test_a_finding_is_the_row_of_the_verdict_on_its_key(bench):
     sized = [one for one in ledger.findings if one.row is not None]
     assert {one.sized for one in sized} == {"memory", "cpu", "gpu", "time limit"}
     assert all(one.row in rows[one.sized] for one in sized)
+    assert {key_words(one.row) for one in sized} <= {key_words(row) for row in verdict.memory.rows}
     assert {one.row.action for one in sized} == {"lower", "keep", "raise"}
     for one in ledger.findings:
         assert (one.row is None) == bool(one.lacking)

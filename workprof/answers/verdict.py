@@ -71,7 +71,12 @@ KEYS = tuple(_key(name) for name in KEY_COLUMNS)
 
 def key_words(row: VerdictRow | Broken) -> str:
     """The key of a row on one line: 'ann, train'; what is not in the key is left out."""
-    return ", ".join(row.key.values()) or OTHER_KEYS
+    return ", ".join(value for _, value in _parts(row)) or OTHER_KEYS
+
+
+def _parts(row: VerdictRow | Broken) -> list[tuple[str, str]]:
+    """The key of a row in one order, also where the row was kept as a document."""
+    return [(name, row.key[name]) for name in KEY_COLUMNS if name in row.key]
 
 
 def task_names(rows: Iterable[VerdictRow]) -> dict[str, str]:
@@ -81,7 +86,7 @@ def task_names(rows: Iterable[VerdictRow]) -> dict[str, str]:
 
 def named(row: VerdictRow, tasks: Mapping[str, str]) -> str:
     """A row's key as a sentence has it; `tasks` are `task_names` of the rows that it stands among."""
-    return ", ".join(tasks[value] if name == TASK else value for name, value in row.key.items()) or OTHER_KEYS
+    return ", ".join(tasks[value] if name == TASK else value for name, value in _parts(row)) or OTHER_KEYS
 
 
 def why(row: VerdictRow, resource: str, unit: str) -> str:
