@@ -403,6 +403,18 @@ def test_margins_follow_what_has_ended_and_nothing_else():
     assert margins[1500] < again[1500]
 
 
+def test_runs_of_no_length_that_begin_with_others_are_predicted_before_they_are_learned_from():
+    draw, n = np.random.default_rng(0), 1200
+    started = np.repeat(np.arange(60.0), n // 60)
+    ended = started + np.where(draw.random(n) < 0.5, 0, draw.integers(1, 5, n))
+    keys, scores = np.zeros((1, n), np.uint64), draw.normal(0.5, 1, n)
+    past = Calibration(0.9, np.zeros(1), np.zeros(1, np.int64), draw.normal(0, 1, 300), keys[:, :300], np.ones(300))
+    margins = following_margins(past, Followed(scores, started, ended, np.arange(n), keys))
+    assert (scores <= margins).mean() == pytest.approx(0.9, abs=0.02)
+    turned = Followed(scores[::-1], started[::-1], ended[::-1], np.arange(n), keys)
+    assert (scores[::-1] <= following_margins(past, turned)).mean() == pytest.approx(0.9, abs=0.02)
+
+
 def test_margins_follow_the_runs_of_their_own_cell():
     """Half of the runs spread ten times as far: one margin for all covers one half always and the other too seldom."""
     draw, n = np.random.default_rng(1), 4000

@@ -135,7 +135,7 @@ def following_margins(calibration: Calibration, runs: Followed) -> Floats:
         cell is shrunk towards that of the next wider one, as with Ferguson's (1973) prior of weight `CELL_WEIGHT`.
     """
     misses, n = 1 - calibration.nominal, len(runs.scores)
-    ends, order = np.argsort(runs.ended, kind="stable"), np.argsort(runs.started, kind="stable")
+    ends, order = np.argsort(runs.ended, kind="stable"), np.lexsort((runs.ended, runs.started))
     first = min(len(calibration.scores), LATEST_SCORES)
     scores = np.concatenate([calibration.scores[len(calibration.scores) - first :], runs.scores[ends]])
     cells = np.concatenate([calibration.keys[:, len(calibration.scores) - first :], runs.keys[:, ends]], axis=1)

@@ -163,7 +163,7 @@ EVALUATE_ESTIMATES = Question(
     EstimateEvaluationSettings,
     EstimateEvaluation,
     "workprof.forecasts.estimate_evaluation:run_evaluation",
-    version=8,
+    version=9,
     finds="evaluation of the predictors",
     optional=_learned,
     page=DURATIONS,
