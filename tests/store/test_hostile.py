@@ -41,16 +41,15 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused_with_a_next_step(store, write, settings, tmp_path, name):
-    content, message = REFUSED[name]
-    path = write(name, content() if callable(content) else content)
-    before = set(tmp_path.rglob("*")) - set(settings.home.rglob("*"))
-    with pytest.raises(WorkprofError, match=message):
-        store.ingest([path], IngestOptions())
-    assert set(tmp_path.rglob("*")) - set(settings.home.rglob("*")) == before
-    assert store.datasets() == ()
-    assert list((settings.home / "spool").iterdir()) == []
+def test_refused_with_a_next_step(store, write, settings, tmp_path):
+    for name, (content, message) in REFUSED.items():
+        path = write(name, content() if callable(content) else content)
+        before = set(tmp_path.rglob("*")) - set(settings.home.rglob("*"))
+        with pytest.raises(WorkprofError, match=message):
+            store.ingest([path], IngestOptions())
+        assert set(tmp_path.rglob("*")) - set(settings.home.rglob("*")) == before, name
+        assert store.datasets() == (), name
+        assert list((settings.home / "spool").iterdir()) == [], name
     assert store.ingest([write("good.csv", GOOD)], IngestOptions()).rows == 1000
 
 
