@@ -30,6 +30,8 @@ def workprof(home):
 @pytest.fixture(scope="module")
 def sample(home, tmp_path_factory):
     """A small synthetic trace, loaded as 'small', and its profiles."""
+    if any(home.iterdir()):  # other datasets are there already
+        return _small(home)
     folder, loaded = made_once(tmp_path_factory, "small", _small)
     shutil.copytree(folder, home, dirs_exist_ok=True)
     return loaded
