@@ -305,8 +305,9 @@ def _nearest(view: View, given: Given, forecasts: Forecasts) -> None:
     profiles = _profiles(view)
     table = past_jobs_table(past, nearest, profiles, view.naming)
     alt = f"{len(table)} past jobs, the most similar first"
-    tables.show(table, key="classify_nearest", alt=alt)
     file = past_jobs_table(past, nearest, profiles, view.naming, file=True)
+    numbers = file.columns[2:].intersection(file.select_dtypes("number").columns)
+    tables.show(table, key="classify_nearest", alt=alt, column_config={name: title(name, "") for name in numbers})
     tables.csv(file, "nearest-jobs", "classify_nearest_csv", "Download CSV")
 
 

@@ -90,6 +90,8 @@ def test_a_past_job_has_its_profile_needs_reasons_and_neighbours(app, part, hous
     said = loaded.forecast(workbench.past_jobs(part, [known]))
     assert format_share(said.profiles.probability[0], 0) in words(test)
     assert {"weight", "profile"} <= set(test.dataframe[-1].value.columns)
+    assert "Duration (s)" not in test.dataframe[-1].proto.columns  # its cells have their unit
+    assert "Peak memory" in test.dataframe[-1].proto.columns
 
 
 def trained_on(workbench, part):
