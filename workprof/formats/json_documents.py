@@ -170,7 +170,7 @@ def members(
     given: Given,
     names: Collection[str],
     repeated: RepeatedKeys,
-    own: str,
+    own: str = "",
     mending: Mending | None = None,
     *,
     keyed: bool = False,
@@ -198,7 +198,7 @@ def members(
                     yield Member(at, key, value)
                 else:
                     alone[key] = value
-        if own in alone:
+        if own and own in alone:
             yield Member(line, "", alone)
 
 

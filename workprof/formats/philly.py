@@ -29,7 +29,7 @@ def read(files: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row per attempt, then the number of jobs without any."""
     waiting = 0
     for file in files:
-        for member in members(file, (), RepeatedKeys(), "jobid"):
+        for member in members(file, (), RepeatedKeys()):
             if not isinstance(member.value, Mapping):
                 yield Unreadable(member.line, "", str(member.value)[:SHOWN], "not a job: no object")
                 continue
