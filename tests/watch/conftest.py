@@ -21,7 +21,7 @@ MONDAY = 1_767_571_200  # 2026-01-05
 
 
 def jobs():
-    """Six weeks of runs that request far too much; in the last week five are killed for memory."""
+    """Six weeks of runs that request far too much; in the last week twelve are killed for memory."""
     rng = np.random.default_rng(3)
     parts = []
     for user in USERS:
@@ -42,7 +42,7 @@ def jobs():
         )
     result = pd.concat(parts, ignore_index=True)
     last = result.index[(result.user == "bob") & (result.start_time_s > MONDAY + 35 * DAY)]
-    result.loc[last[:5], "status"] = "OUT_OF_MEMORY"
+    result.loc[last[:12], "status"] = "OUT_OF_MEMORY"
     return result
 
 

@@ -50,7 +50,7 @@ def test_every_short_name_is_declared_and_read():
 @pytest.mark.slow
 def test_numbers_are_those_of_the_answers(bench):
     changes, verdict = bench.changes("jobs"), bench.verdict("jobs")
-    assert value_of(bench, "jobs", "kills_per_day") == 5 / 7
+    assert value_of(bench, "jobs", "kills_per_day") == 12 / 7
     assert value_of(bench, "jobs", "waste_share") == changes.compared.sides[1].totals.of("memory").wasted_share
     assert value_of(bench, "jobs", "memory.plan:recommended.saved_share") == verdict.memory.judged.saved_share
     assert value_of(bench, "jobs", "memory.plan:rows.0.request_gb") == 64
@@ -77,7 +77,7 @@ def test_check_ends_with_the_status_that_cron_looks_at(bench):
     assert run("alert", "add", "kills", "--when", "kills_per_day > 0.5", "--dataset", "jobs").status == 0
     fired = run("check")
     assert (fired.status, fired.json["fired"]) == (1, 1)
-    assert fired.json["alerts"][1]["value"] == pytest.approx(5 / 7)
+    assert fired.json["alerts"][1]["value"] == pytest.approx(12 / 7)
     assert run("alert", "add", "odd", "--when", "nothing > 0", "--dataset", "jobs").status == 2
     assert run("alert", "remove", "odd").status == 2
     assert run("alert", "remove", "kills").status == 0
@@ -97,5 +97,5 @@ def test_the_service_has_a_gauge_for_every_alert(bench):
         if "alert" in sample.labels
     }
     assert told["workprof_alert_fired", "kills", "jobs"] == 1
-    assert told["workprof_alert_value", "kills", "jobs"] == pytest.approx(5 / 7)
+    assert told["workprof_alert_value", "kills", "jobs"] == pytest.approx(12 / 7)
     assert math.isnan(told["workprof_alert_fired", "b", 'a"\\\n'])

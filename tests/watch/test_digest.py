@@ -51,7 +51,7 @@ def test_a_user_is_told_of_own_rows_alone(bench):
     assert "ann, train: lower 64 GB" in texts["ann"]
     assert "bob" not in texts["ann"]
     assert "eve" not in texts["ann"] + texts["bob"]
-    assert "5 runs were killed" in texts[""]
+    assert "12 runs were killed" in texts[""]
     assert all(line.isprintable() for one in letters for line in (one.subject, *one.lines))
 
 
@@ -122,7 +122,7 @@ def test_a_webhook_takes_the_page_as_plain_text(bench, webhook, monkeypatch, kin
     assert [state for state, _ in states(ran).values()] == ["sent"]
     (got,) = webhook.got
     text = json.dumps(got)
-    assert "5 runs were killed" in text
+    assert "12 runs were killed" in text
     if kind == "slack":
         assert {one["text"]["type"] for one in got["blocks"]} == {"plain_text"}
         assert got["mrkdwn"] is False

@@ -28,7 +28,7 @@ from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
 from workprof.core.records import to_json
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, format_share, odds_times
-from workprof.core.words import formatted, label, plotly_text, shortened, title
+from workprof.core.words import formatted, label, plotly_text, shortened
 from workprof.forecasts.estimates import TARGETS, Estimates, NearestJobs
 from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecaster, Forecasts
@@ -363,16 +363,16 @@ def past_jobs_table(
     `past` are their rows in the order of `nearest`; `profiles` are by row id.
     """
     table = past.drop(columns=[name for name in past.columns if name.endswith("time_s")])
-    written = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name]) and name != "row_id"]
-    for name in () if file else written:
-        table[name] = [formatted(name, float(value)) for value in table[name]]
+    for name in table.columns:
+        if not file and pd.api.types.is_numeric_dtype(table[name]) and name != "row_id":
+            table[name] = [formatted(name, float(value)) for value in table[name]]
     ids = [int(row_id) for row_id in past["row_id"]]
     result = [naming.name(profiles[row_id]) if row_id in profiles else "" for row_id in ids]
     first = [name for name in ("row_id", *TARGETS) if name in table.columns]
     table = table[[*first, *(name for name in table.columns if name not in first)]]
     table.insert(1, "weight", nearest.shares if file else [f"{share * PERCENT:.1f} %" for share in nearest.shares])
     table.insert(2, "profile", result)
-    return table if file else table.rename(columns={name: title(name, "") for name in written})
+    return table
 
 
 def forecaster_card(forecaster: Forecaster, dataset: Dataset, naming: Naming) -> bytes:
