@@ -195,33 +195,29 @@ def _next_layer(sizes: Floats, totals: Floats, layer: Floats) -> tuple[Floats, I
 
     Lists and local names: a plain loop over NumPy scalars would take several times as long.
     """
-    queries, weights, costs = sizes.tolist(), totals.tolist(), layer.tolist()
-    slopes, heights, owners = [weights[0]], [costs[0]], [0]
-    best, parents = [costs[0]], [-1]
-    head = 0
-    for i in range(1, len(queries)):
-        x = queries[i]
-        last = len(slopes) - 1
+    slopes, heights, owners = [float(totals[0])], [float(layer[0])], [0]
+    best, parents = [float(layer[0])], [-1]
+    head = last = 0
+    sizes_left, totals_left, layer_left = sizes[1:].tolist(), totals[1:].tolist(), layer[1:].tolist()
+    for i, (x, slope, height) in enumerate(zip(sizes_left, totals_left, layer_left, strict=True), start=1):
         while head < last and heights[head + 1] - x * slopes[head + 1] <= heights[head] - x * slopes[head]:
             head += 1
-        best.append(heights[head] + x * (weights[i] - slopes[head]))
+        best.append(heights[head] + x * (slope - slopes[head]))
         parents.append(owners[head])
-        slope, height = weights[i], costs[i]
-        if slope > slopes[-1]:  # a size of weight 0 has the line of the size before, but higher
-            while len(slopes) - head > 1 and _hidden(slopes, heights, slope, height):
+        if slope > slopes[last]:  # a size of weight 0 has the line of the size before, but higher
+            while last > head:  # the last line is hidden where the new one meets the last but one before it does
+                first, first_height = slopes[last - 1], heights[last - 1]
+                if (height - first_height) * (slopes[last] - first) > (heights[last] - first_height) * (slope - first):
+                    break
                 slopes.pop()
                 heights.pop()
                 owners.pop()
+                last -= 1
             slopes.append(slope)
             heights.append(height)
             owners.append(i)
+            last += 1
     return np.array(best), np.array(parents, dtype=np.int64)
-
-
-def _hidden(slopes: list[float], heights: list[float], slope: float, height: float) -> bool:
-    """Whether a new line, steeper than all, meets the last but one before the last does."""
-    first, second = slopes[-2], slopes[-1]
-    return (height - heights[-2]) * (second - first) <= (heights[-1] - heights[-2]) * (slope - first)
 
 
 MOST_STRIDES = 1_000_000
