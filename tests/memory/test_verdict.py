@@ -28,7 +28,7 @@ from workprof.memory.known import SizedRuns, codes_of, dense, first_of, known_at
 from workprof.memory.ledger import ledger_of
 from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Sizing, Windows, advise
-from workprof.memory.resources import MEMORY, resources_of
+from workprof.memory.resources import MEMORY, TIME, resources_of
 from workprof.memory.verdict import VerdictSettings, verdict_of
 from workprof.memory.verdict_rows import ABOVE, BOUND, FEW, KEEP, KILLED, KILLS_PAY, LOWER, RAISE, TOO_SHORT
 from workprof.memory.what_if import WhatIfSettings
@@ -114,7 +114,7 @@ def obvious_size(asked, one, model, factor, sizing, price):
     spread = math.sqrt((one["squares"] + 3 * model.spread**2) / (max(one["n"] - 1, 0) + 3))
     kept = (one["above"] + 0.5) / (one["n"] + 1) if one["above"] else 0.0
     lost = one["mean_hours"] * model.longer
-    dear = max(price, origins.OWN_RUNS * one["mean_hours"] * asked)
+    own_price = origins.OWN_RUNS * one["mean_hours"] * asked
     sizes = [(asked, kept, 1.5 * asked)]
     for multiple in origins.MULTIPLES:
         size = max(sizing.floor, math.ceil(multiple * one["largest"] / sizing.step * (1 - 1e-12)) * sizing.step)
@@ -131,7 +131,7 @@ def obvious_size(asked, one, model, factor, sizing, price):
         return min(of, key=lambda found: one["mean_hours"] * found[0] + found[1] * (lost * found[2] + toll))
 
     return least(
-        [least([found for found in sizes if found[0] <= asked], price), *(f for f in sizes if f[0] > asked)], dear
+        [least([found for found in sizes if found[0] <= asked], price), *(f for f in sizes if f[0] > asked)], own_price
     )[:2]
 
 
@@ -413,6 +413,26 @@ def test_a_raise_pays_by_the_kills_that_it_prevents(over):
             assert row.reason == KILLS_PAY
             assert why(row, MEMORY, "GB").startswith(f"kept: {killed.sum()} of 600 runs were killed for memory")
     assert actions == ({KEEP} if over < 0.01 else {RAISE})
+
+
+def test_acceptable_kills_change_no_raise():
+    table = jobs(4)
+    killed = table["user"].eq("u1") & (np.arange(len(table)) % 4 == 0)
+    table.loc[killed, ["status", "finished"]] = ["OUT_OF_MEMORY", False]
+    raises = [
+        {tuple(row.key.items()): row.size for row in verdict(table, acceptable_kills=kills).memory.rows if row.n_killed}
+        for kills in ("0", "0.1%", "")
+    ]
+    assert raises[0] == raises[1] == raises[2] and min(raises[0].values()) > 32
+
+
+def test_a_longer_limit_is_worth_the_runs_that_time_out():
+    late = np.arange(600) % 100 == 0
+    table = jobs(4, time_limit_s=36_000.0, status=np.where(late, "TIMEOUT", "COMPLETED"), finished=~late)
+    table["duration_s"] = np.where(late, 36_000.0, table["duration_s"])
+    rows = [row for row in verdict(table).resources[-1].rows if row.n_killed]
+    assert {(row.action, row.reason) for row in rows} == {(KEEP, KILLS_PAY)}
+    assert why(rows[0], TIME, "h").endswith(" timed out, which costs less than a longer limit")
 
 
 def test_use_above_the_request_raises_only_where_requests_are_enforced():

@@ -2,8 +2,8 @@
 
 A run booked at its request r for h hours is charged s x h at a size s that holds it. A killed attempt is charged its
 size for the whole time; then the run is charged its request, or its use where that is larger. The size of a key is
-the one with the least expected charge, a kill costing `price` more. The price rises until the kills that are expected
-are acceptable. Nothing that ends, or is submitted, after an origin changes a size that is fixed there.
+the one with the least expected charge, a kill costing `price` more. The price rises until the kills of lower sizes that
+are expected are acceptable. Nothing that ends, or is submitted, after an origin changes a size that is fixed there.
 """
 
 import itertools
@@ -30,7 +30,7 @@ MULTIPLES = np.exp(np.concatenate([np.linspace(0, 0.7, 29), np.linspace(0.75, 3,
 PRICE_AT_DEFAULT, DEFAULT_SHARE = 5.0, 0.005
 """A kill costs this many mean booked runs where 0.5 % of the runs may be killed, and inversely to that share else."""
 OWN_RUNS = 15.0
-"""A kill of a kept or raised request costs at least this many of its own runs, unless a cost per kill is set."""
+"""A kill of a kept or raised request costs this many of its own runs, unless a cost per kill is set."""
 MOST_PRICE, PRICE_STEP = 1e9, 1.5
 FIT_RUNS, MANY_RUNS, FEWER_STEPS = 200_000, 20_000, 8
 """The chances are learned from the latest so many ended runs; of more runs, less often."""
@@ -72,8 +72,6 @@ class Origin:
     chances: tuple[Chances | None, ...]  # of each level; None where it does not advise
     price: float  # of a kill, in the unit of booked
     acceptable_share: float  # of the runs
-    expected_kills: float  # in a window like the last one
-    window_runs: int
     n_known: int  # runs that had ended
 
 
@@ -141,9 +139,8 @@ class Windows:
             share = max(DEFAULT_SHARE, fitted.killed_share)
         window = np.arange(start, at_run)
         drawn = window[:: max(1, len(window) // PRICED_RUNS)] if self.applied == SUBMISSION else window
-        price, chances, expected = self._price(fitted.chances, drawn, sizing, share, fitted.booked, now_s)
-        expected *= len(window) / max(len(drawn), 1)
-        return Origin(at_run, now_s, chances, price, share, expected, len(window), fitted.n_past)
+        price, chances = self._price(fitted.chances, drawn, sizing, share, fitted.booked, now_s)
+        return Origin(at_run, now_s, chances, price, share, fitted.n_past)
 
     def _fit(self, past: Ints, booked: float) -> tuple[Chances | None, ...]:
         """The chances of every level; a coarser one learns of runs that the finer ones know nothing of."""
@@ -162,16 +159,15 @@ class Windows:
         share: float,
         booked: float,
         now_s: float,
-    ) -> tuple[float, tuple[Chances | None, ...], float]:
-        """The price at which the kills of the last window, expected and seen, are acceptable.
+    ) -> tuple[float, tuple[Chances | None, ...]]:
+        """The price at which the kills of lower sizes in the last window, expected and seen, are acceptable.
 
-        Coarser keys advise only where their kills in that window were no more frequent than is acceptable and what
-        they lowered paid.
+        Those of kept and larger requests cost `OWN_RUNS` each, at any price. Coarser keys advise only where their kills
+        in that window were no more frequent than is acceptable and what they lowered paid.
         """
         runs = self.runs
         if sizing.price is not None:
-            advised = self.advised(window, chances, sizing, sizing.price)
-            return sizing.price, chances, float(advised.chance.sum())
+            return sizing.price, chances
         price = PRICE_AT_DEFAULT * booked * DEFAULT_SHARE / max(share, NO_KILL / max(len(window), 1))
         most = max(share * len(window), NO_KILL if share == 0 else 1.0)
         over = runs.end_s[window] <= now_s
@@ -189,9 +185,9 @@ class Windows:
                     chances = tuple(None if at == level else one for at, one in enumerate(chances))
                     break
             else:
-                expected = float(advised.chance.sum())
+                expected = float(advised.chance[advised.size < request].sum())
                 if max(expected, float(killed.sum())) <= most or price > MOST_PRICE * max(booked, 1e-9):
-                    return price, chances, expected
+                    return price, chances
                 price = max(price, booked * 1e-3) * PRICE_STEP
 
     def advised(self, of: Ints, chances: Sequence[Chances | None], sizing: Sizing, price: float) -> Advised:

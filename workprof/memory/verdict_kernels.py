@@ -79,8 +79,8 @@ def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
     """Fill (2, m) sizes of least expected charge, and their chances of a kill.
 
     After a kill comes the request where the size was below it, else half as much more: larger and kept sizes alike.
-    A kill of those costs at least `rules[3]` of the own booked runs: that many runs were killed makes lower sizes
-    cheaper, never the request that killed them.
+    A kill of those costs `rules[3]` of the own booked runs, where that is above 0: which kills are acceptable changes
+    lower sizes alone.
     """
     request, n, weight, squares, largest, hours, above, cut, factor = arrays
     step, floor = rules[0], rules[1]
@@ -96,7 +96,7 @@ def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
         kept_chance = (above[at] + cut[at] + 0.5) / (n[at] + 1.0) if above[at] + cut[at] > 0 else 0.0
         cut_chance = (cut[at] + 0.5) / (n[at] + 1.0) if cut[at] > 0 else 0.0
         best_size, best_chance, price = asked, kept_chance, rules[2]
-        dear = max(price, rules[3] * hours[at] * asked)
+        own_price = rules[3] * hours[at] * asked if rules[3] > 0.0 else price
         best = hours[at] * asked + kept_chance * (lost * 1.5 * asked + price)
         before = -1.0
         for multiple in multiples:
@@ -105,8 +105,8 @@ def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
                 break
             if size in (before, asked):
                 continue
-            if size > asked and price < dear:
-                best, price = best + best_chance * (dear - price), dear
+            if size > asked and price != own_price:
+                best, price = best + best_chance * (own_price - price), own_price
             if hours[at] * size >= best:
                 break  # larger sizes cost more, kills or not
             before = size
