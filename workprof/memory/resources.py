@@ -10,12 +10,11 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, factorized, numbers_if_present, numbers_of
 from workprof.core.causes import CAUSES, KILLS, TIMED_OUT, causes_of
-from workprof.core.errors import NotEnoughData
 from workprof.core.service_windows import service_windows
 from workprof.core.units import GB, HOUR_S, MIB, PERCENT_FACTORS
 from workprof.memory.known import SizedRuns, codes_of, dense
 from workprof.memory.ledger_runs import node_counts
-from workprof.memory.usage import finished_of, runs_of, with_flat_request, with_killed
+from workprof.memory.usage import finished_of, requesting, runs_of, with_flat_request, with_killed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,15 +141,7 @@ def with_windows(jobs: pd.DataFrame) -> pd.DataFrame:
 def _of_memory(jobs: pd.DataFrame, target: str, request_bytes: float, told: Sequence[str]) -> Resource:
     n_finished = len(finished_of(jobs))
     table = with_killed(jobs, target)
-    runs = with_flat_request(runs_of(table, target), request_bytes)
-    asked = np.isfinite(runs.requested_bytes)
-    if not asked.any():
-        raise NotEnoughData(
-            f"none of {len(runs):,} runs has a request of memory; "
-            "give one that stands for all of them (in a shell: --request)"
-        )
-    left_out = dict(runs.left_out) | {"no request": int((~asked).sum())}
-    runs = runs.take(asked)
+    runs = requesting(with_flat_request(runs_of(table, target), request_bytes))
     request = runs.requested_bytes / GB
     kills = numbers_if_present(table, KILLS)
     killed = runs.rows >= n_finished
@@ -170,7 +161,7 @@ def _of_memory(jobs: pd.DataFrame, target: str, request_bytes: float, told: Sequ
             (killed, bound),
             step=KUBERNETES_STEP if pods else PLAIN_STEP,
             enforced=pods,
-            left_out=left_out,
+            left_out=dict(runs.left_out),
         ),
         told,
     )

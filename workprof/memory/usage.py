@@ -265,7 +265,9 @@ def requesting(runs: Runs) -> Runs:
     """The runs that have a request, the others counted in what is left out; raises NotEnoughData when none has."""
     known = ~np.isnan(runs.requested_bytes)
     if not known.any():
-        raise NotEnoughData(f"none of {len(runs):,} runs has a request; give one size that stands for all of them")
+        raise NotEnoughData(
+            "no run has a request of memory; give one that stands for all of them (in a shell: --request)"
+        )
     return replace(runs.take(known), left_out=dict(runs.left_out) | {"no request": int((~known).sum())})
 
 
