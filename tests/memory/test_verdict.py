@@ -30,7 +30,7 @@ from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Sizing, Windows, advise
 from workprof.memory.resources import MEMORY, TIME, resources_of
 from workprof.memory.verdict import VerdictSettings, verdict_of
-from workprof.memory.verdict_rows import ABOVE, BOUND, FEW, KEEP, KILLED, KILLS_PAY, LOWER, RAISE, TOO_SHORT
+from workprof.memory.verdict_rows import ABOVE, BOUND, FEW, KEEP, KILLED, KILLS_PAY, LOWER, RAISE, STEPS, TOO_SHORT
 from workprof.memory.what_if import WhatIfSettings
 
 SIZING = Sizing(step=0.1, floor=0.1, acceptable_share=None, price=None)
@@ -487,6 +487,15 @@ def test_jobs_of_ever_new_names_are_sized_by_their_user():
 def test_acceptable_kills_are_a_plain_number_or_share(text):
     with pytest.raises(SettingsError, match="a number such as 3"):
         VerdictSettings(acceptable_kills=text)
+
+
+@pytest.mark.parametrize("coarse", [{"step_bytes": 64e9}, {"floor_bytes": 40e9}])
+def test_steps_above_every_request_are_why_nothing_is_lowered(coarse):
+    found = verdict(jobs(9), **coarse)
+    roomy = [row for row in found.memory.rows if row.largest < 0.8 * row.request]
+    assert roomy and {(row.action, row.reason) for row in roomy} == {(KEEP, STEPS)}
+    assert found.reason.endswith("Smaller steps, or a lower smallest size, would change that.")
+    assert why(roomy[0], MEMORY, "GB").endswith(" and 32 GB")
 
 
 def test_zero_acceptable_kills_lowers_only_what_is_sure():

@@ -41,6 +41,7 @@ from workprof.memory.verdict_rows import (
     LOWER,
     RAISE,
     ROOM,
+    STEPS,
     TOO_SHORT,
     VARIES,
     OfResource,
@@ -106,6 +107,7 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
         FEW: f"kept: {runs} so far{though}",
         FULL: f"kept: {full}",
         VARIES: f"kept: use varies {number(row.largest / row.smallest) if row.smallest > 0 else 'many'}-fold",
+        STEPS: f"kept: no allowed size lies between {number(row.largest)} and {number(row.request)} {unit}",
         COSTLY: "kept: the kills would cost more than is saved",
         BOUND: "kept: use is only known per task, so it may be higher",
         TOO_SHORT: f"kept: too few runs to judge{though}",
@@ -306,6 +308,8 @@ def _nearest(memory: ResourceVerdict) -> str:
     if not better and {row.reason for row in memory.rows} <= {FULL, BOUND}:
         today = memory.today
         return f"The later runs left {format_share(today.unused / today.booked)} of them unused."
+    if not better and memory.rows[0].reason == STEPS:
+        return "Smaller steps, or a lower smallest size, would change that."
     if not better:
         return "More runs of a task would change that."
     one = better[0]

@@ -18,8 +18,8 @@ from workprof.memory.resources import Resource
 LOWER, KEEP, RAISE = "lower", "keep", "raise"
 ACTIONS = (LOWER, KEEP, RAISE)
 
-FEW, FULL, COSTLY, VARIES, BOUND, TOO_SHORT, ROOM, KILLED, KILLS_PAY, ABOVE, DECIDED = (
-    *("few runs", "uses its request", "a kill costs more", "use varies", "use known per task only"),
+FEW, FULL, COSTLY, VARIES, STEPS, BOUND, TOO_SHORT, ROOM, KILLED, KILLS_PAY, ABOVE, DECIDED = (
+    *("few runs", "uses its request", "a kill costs more", "use varies", "no smaller size", "use known per task only"),
     *("trace too short", "room", "killed", "kills cost less", "above its request", "decided"),
 )
 
@@ -103,7 +103,8 @@ def rows_of(resource: Resource, sizing: Sizing, now: Origin, judged: Judgement, 
         own = {name: float(values[at]) for name, values in sums.items()}
         size, asked, level = float(advised.size[at]), float(keys.asked[at]), int(advised.level[at])
         action = KEEP if size == asked else LOWER if size < asked else RAISE
-        reason = problem or _reason(action, own, asked, level)
+        least = max(sizing.floor, math.ceil(own["largest"] / sizing.step * (1 - 1e-12)) * sizing.step)
+        reason = problem or _reason(action, own, asked, level, least)
         about = names[at], resource.columns[max(level, 0)], told[at]
         results.append(_row(about, (action, reason), (asked, size), float(advised.chance[at]), own))
     if len(order) > n_listed:
@@ -270,7 +271,8 @@ def retries_of(size: float, request: float) -> tuple[float, ...]:
     return tuple(first * RETRY_FACTOR**attempt for attempt in range(RETRIES))
 
 
-def _reason(action: str, own: dict[str, float], request: float, level: int) -> str:
+def _reason(action: str, own: dict[str, float], request: float, level: int, least: float) -> str:
+    """Why a row says what it does; `least` is the smallest size that would have held its runs."""
     if action == LOWER:
         return ROOM
     if action == RAISE:
@@ -281,6 +283,8 @@ def _reason(action: str, own: dict[str, float], request: float, level: int) -> s
         return KILLS_PAY
     if own["n_bound"]:
         return BOUND
+    if own["largest"] >= VARIED * own["smallest"] and least < request:
+        return VARIES
     if own["largest"] >= NEARLY_FULL * request:
-        return VARIES if own["largest"] >= VARIED * own["smallest"] else FULL
-    return VARIES if own["largest"] >= VARIED * own["smallest"] else COSTLY
+        return FULL
+    return COSTLY if least < request else STEPS
