@@ -222,6 +222,8 @@ def test_a_finding_is_the_row_of_the_verdict_on_its_key(bench):
     for one in ledger.findings:
         assert (one.row is None) == bool(one.lacking)
         assert one.row is not None or one.rule == "failed" or one.key
+    ended = [one for one in sized if one.rule in ("out_of_memory", "timed_out") and "no request" not in one.key]
+    assert ended and all(one.n_of - one.n_runs == one.row.n_runs - one.row.n_killed for one in ended)
     found = {(one.key, one.rule): one for one in sized}
     blast, idle, killed = (
         found[key, rule].row

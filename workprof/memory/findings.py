@@ -79,9 +79,11 @@ def findings_of(found: FoundRuns) -> Findings:
         n_small += int(((n_runs > 0) & ~large).sum())
         small_share[resource] += float(share[~large].sum())
         hours = np.sum([groups.sum(found.of(rule, "hours")) for rule in own], axis=0)
-        plain = own[0] in OF_RESOURCE.get(resource, ())
-        n_of, used_share = groups.sum(cells.of("", "judged" if plain else "n")), np.full(len(amount), math.nan)
-        if plain:
+        ended = own[0] in CAUSES_OF
+        of = ("measured" if ended else "judged") if sized else "n"
+        n_of = groups.sum(cells.of("", of)) + (n_runs if ended and sized else 0.0)  # as the row of the verdict has them
+        used_share = np.full(len(amount), math.nan)
+        if own[0] in OF_RESOURCE.get(resource, ()):
             used, asked = (np.sum([groups.sum(found.of(rule, what)) for rule in own], axis=0) for what in OVER_TIME)
             used_share = np.divide(used, asked, out=used_share, where=asked > 0)
         broken_in = np.sum([found.of(rule, "n") for rule in own], axis=0)

@@ -149,7 +149,7 @@ class FoundRuns:
             judged = every
             if sized:
                 judged = runs.judged(PRICED[sized])
-                amounts["", "judged"] = (judged, None)
+                amounts |= {("", "judged"): (judged, None), ("", "measured"): (runs.measured(PRICED[sized]), None)}
             for rule in RULES_OF[sized]:
                 one = broken.get(rule)
                 if one is None:

@@ -84,12 +84,13 @@ class LedgerRuns:
         return amounts if resource == LIMIT else amounts * self.hours
 
     def judged(self, resource: str) -> Bools:
-        """(n,) whether a run's waste is known: it finished, and request, use and time are there.
+        """(n,) whether a run's waste is known: a use that is only a lower bound tells no waste."""
+        return self.measured(resource) & ~self.bounded(resource)
 
-        A use that is only a lower bound tells no waste.
-        """
+    def measured(self, resource: str) -> Bools:
+        """(n,) whether a run finished, and request, use and time are there: the verdict sizes by these."""
         both = np.isfinite(self.requested[resource]) & np.isfinite(self.used[resource])
-        return self.finished & both & np.isfinite(self.hours) & ~self.bounded(resource)
+        return self.finished & both & np.isfinite(self.hours)
 
     def bounded(self, resource: str) -> Bools:
         """(n,) whether the use of a resource is only a lower bound."""
