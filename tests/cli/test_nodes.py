@@ -42,7 +42,7 @@ def test_scores_from_a_file_and_what_they_lack(workprof, small):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"--factor": "magic"}, "factors is 'magic'; choose from none, lotaru"),
+        ({"--factor": "magic"}, "--factor is 'magic'; choose from none, lotaru"),
         ({"--local": "moon"}, "has no folder 'moon'; machines there: new, old"),
         ({"--targets": ","}, "at least one target"),
         ({"--scores": "absent.csv"}, "absent.csv is no file"),

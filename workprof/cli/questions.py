@@ -14,7 +14,7 @@ from workprof.answers.told import TOLD, document_of
 from workprof.cli import console
 from workprof.core.answer import Answer, to_text as answer_text
 from workprof.core.errors import SettingsError, WorkprofError
-from workprof.core.fields import Leaf, by_name, leaves, put, read, write
+from workprof.core.fields import Leaf, by_name, check_value, leaves, put, read, write
 from workprof.core.question import Question
 from workprof.core.shares import Share
 from workprof.core.units import UNITS
@@ -238,7 +238,8 @@ def settings_of(question: Question[Any, Any], given: Mapping[str, Any], base: An
 
 def given_value(leaf: Leaf, text: Any) -> Any:
     """Return the value of an option as it was given: a text, or the texts of one that is repeated."""
-    return tuple(map(console.names, text)) if leaf.repeated else read(leaf, text)
+    value = tuple(map(console.names, text)) if leaf.repeated else read(leaf, text)
+    return check_value(leaf, value, flag=leaf.flag)
 
 
 def with_values(own: Sequence[Leaf], texts: Sequence[str]) -> dict[str, Any]:

@@ -237,28 +237,28 @@ MOST_TOLD = 3
 NOUNS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def check_value(leaf: Leaf, given: Any) -> Any:
-    """A value as it is; refuse one that a setting cannot have.
+def check_value(leaf: Leaf, given: Any, *, flag: str = "") -> Any:
+    """A value as it is; refuse one that a setting cannot have. `flag`: the option that gives it as a text.
 
     Raises SettingsError for another kind of value, one out of bounds, or one that is no choice.
     """
-    about, choices = leaf.about, ", ".join(map(str, leaf.about.choices))
+    about, choices, called = leaf.about, ", ".join(map(str, leaf.about.choices)), flag or leaf.path
     if given is None and leaf.optional:
         return given
     if type(given) is not leaf.kind and not fits(given, leaf.kind):
-        raise SettingsError(f"{leaf.path} is {_short(given)}; give {_needed(leaf)}")
+        raise SettingsError(f"{called} is {_short(given)}; give {_needed(leaf, typed=bool(flag))}")
     if about.some and not given:
-        raise SettingsError(f"{leaf.path} is empty; give at least one{f' of {choices}' if choices else ''}")
+        raise SettingsError(f"{called} is empty; give at least one{f' of {choices}' if choices else ''}")
     items = given if leaf.many or leaf.table else (given,)
     for one in items if choices else ():
         if one not in about.choices and not (one == "" and about.empty and not leaf.many):
-            name = f"{leaf.path} {'has' if leaf.table else 'is'} {_short(one)}"
+            name = f"{called} {'has' if leaf.table else 'is'} {_short(one)}"
             raise SettingsError(f"{name}; choose from {choices}{near(str(one), map(str, about.choices))}")
     if leaf.each in (int, float, str):
         for one in given.values() if leaf.table else items:
             size = len(one) if isinstance(one, str) else one
             if not math.isfinite(size) or not all(holds(size, bound) for holds, _, bound in about.bounds):
-                raise SettingsError(f"{leaf.path} is {_short(one)}; give {_needed(leaf)}")
+                raise SettingsError(f"{called} is {_short(one)}; give {_needed(leaf, typed=bool(flag))}")
     return given
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.core.units import GB, MIB
+from workprof.core.units import GB, MIB, gb
 
 RULES = ("published", "next_edge", "double", "max_seen", "more", "request_x_attempt")
 """How a failed run is lifted; 'published' = as each policy's source says."""
@@ -96,7 +96,8 @@ class RetrySettings:
 
     def __post_init__(self) -> None:
         if self.cap_bytes is not None and not self.cap_bytes >= self.floor_bytes:
-            raise SettingsError(f"cap is {self.cap_bytes} bytes; give at least {self.floor_bytes:.0f}")
+            cap, least = gb(self.cap_bytes / GB), gb(self.floor_bytes / GB)
+            raise SettingsError(f"cap is {cap}; give at least the smallest request, {least}")
 
 
 @dataclass(frozen=True)
