@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from tests.store.test_pods import services
 from workprof.cli.main import app
 from workprof.core.settings import from_environment
 from workprof.memory.ledger_settings import MEMORY, LedgerSettings
@@ -113,6 +114,16 @@ def test_a_dataset_beside_itself_changes_nothing(bench):
     assert all(one["change"] in (0, None) for one in told["sides"])
     assert not any("unequal" in note for note in told["notes"])
     assert {one["state"] for one in told["rows"]} == {"alike"}
+    assert "+0.0" not in command(bench, SIDES[0], SIDES[0]).stdout
+
+
+def test_services_cover_the_time_of_their_samples_and_what_neither_side_has_is_no_row(bench, tmp_path):
+    (tmp_path / "pods.json").write_text(services(phase=True))
+    bench.ingest([tmp_path / "pods.json"], IngestOptions(name="pods"))
+    told = json.loads(command(bench, "pods", "pods", "--json").stdout.splitlines()[-1])
+    sides = {one["measure"]: one["before"] for one in told["sides"]}
+    assert sides["Time covered"] == 3600 and None not in sides.values()
+    assert "Users" not in sides and told["totals"]["users"] == {"before": None, "after": None}
 
 
 def test_what_a_side_does_not_say_is_no_data_and_shares_name_what_they_are_of(bench):

@@ -52,10 +52,10 @@ class Measured:
     @property
     def change_words(self) -> str:
         """'+12.0 %', '-3.0 points'; from 0 on the value itself, '+250'."""
+        if self.before == self.after:
+            return "as before"
         if math.isnan(self.change):
-            if self.before == 0 and self.after > 0:
-                return f"+{self.words(self.after)}"
-            return "as before" if self.before == self.after else "no data"
+            return f"+{self.words(self.after)}" if self.before == 0 and self.after > 0 else "no data"
         return f"{100 * self.change:+,.1f} {'points' if self.unit == 'share' else '%'}"
 
 
@@ -76,7 +76,8 @@ def comparison_answer(found: Comparison) -> Answer:
     """Both sides: a line per number, and a line per row of their ledgers."""
     tables = sides_table(found, tuple(titled(side.name) for side in found.sides)), rows_table(found)
     totals = {
-        one.measure.lower().replace(" ", "_"): {"before": one.before, "after": one.after} for one in tables[0].rows
+        one.measure.lower().replace(" ", "_"): {"before": one.before, "after": one.after}
+        for one in _measures(*found.sides)
     }
     document = {"before": found.sides[0].name, "after": found.sides[1].name, "by": found.by, "totals": totals}
     if found.by == PROFILE:
@@ -85,9 +86,9 @@ def comparison_answer(found: Comparison) -> Answer:
 
 
 def sides_table(found: Comparison, titles: tuple[str, ...]) -> Table:
-    """A line per number; a verdict that neither side can have is left out."""
-    before, after = found.sides
-    return Table("sides", "Side by side", _side_columns(*titles), tuple(_measures(before, after)))
+    """A line per number that either side has."""
+    known = [one for one in _measures(*found.sides) if not math.isnan(one.before) or not math.isnan(one.after)]
+    return Table("sides", "Side by side", _side_columns(*titles), known)
 
 
 def rows_table(found: Comparison) -> Table:
@@ -107,9 +108,8 @@ def _measures(before: Side, after: Side) -> list[Measured]:
     def lost(cause: str) -> Callable[[Side], float]:
         return lambda side: sum(one.n_runs for one in side.totals.lost if one.cause == cause)
 
-    covered = both("Time covered", "s", lambda side: side.covered_s)
     result = [
-        *([covered] if math.isfinite(covered.before) or math.isfinite(covered.after) else []),
+        both("Time covered", "s", lambda side: side.covered_s),
         both("Finished runs", "count", lambda side: side.totals.n_runs),
         both("Users", "count", lambda side: side.n_users),
         both("Median duration", "s", lambda side: side.duration_s[0]),
@@ -122,11 +122,9 @@ def _measures(before: Side, after: Side) -> list[Measured]:
                 Measured(f"Requested {WORDS[one.name]}", one.hours, *map(requested_of, amounts)),
                 Measured(f"Never used of {WORDS[one.name]}", "share", *(amount.wasted_share for amount in amounts)),
             ]
-    result += [both(cause.capitalize(), "count", lost(cause)) for cause in (OUT_OF_MEMORY, TIMED_OUT, FAILED)]
-    if before.judged is None and after.judged is None:
-        return result
     return [
         *result,
+        *(both(cause.capitalize(), "count", lost(cause)) for cause in (OUT_OF_MEMORY, TIMED_OUT, FAILED)),
         both("The verdict saves", "share", lambda side: None if side.judged is None else side.judged.saved_share),
         both("Kills of the verdict", "count", lambda side: None if side.judged is None else side.judged.kills),
     ]
@@ -166,7 +164,7 @@ def _sentence(found: Comparison) -> str:
         runs = [side.totals.n_runs for side in found.sides]
         return f"The second has {counted(runs[1], 'finished run')}, the first {runs[0]:,}."
     change, points = held[1] / held[0] - 1, 100 * (_share(after) - _share(before))
-    than = f"{abs(100 * change):.0f} % {'more' if change > 0 else 'less'}" if abs(change) >= 0.005 else "as much"
+    than = f"{abs(100 * change):,.0f} % {'more' if change > 0 else 'less'}" if abs(change) >= 0.005 else "as much"
     moved = (
         f"{counted(round(abs(points)), 'point')} {'more' if points > 0 else 'less'}"
         if abs(points) >= 0.5

@@ -88,6 +88,10 @@ class ComparisonQuestions(MemoryQuestions):
         if starts is None:
             return math.nan
         first, latest = starts.minimum, max(one.maximum for one in told.values())
+        if "end_time_s" not in told or told["end_time_s"].missing_share:  # what runs on ends with its last sample
+            jobs = self.frames_of(self.dataset(whole), [starts.column.name, "duration_s"], every=True)()["jobs"]
+            if "duration_s" in jobs:
+                latest = max(latest, float((jobs[starts.column.name] + jobs["duration_s"]).max()))
         period = parsed(text).period if text else ""
         offset_s = utc_offset_s(entry.format)
         low, high = bounds(period, dates=dated(starts.maximum), utc_offset_s=offset_s) if period else (None, None)
