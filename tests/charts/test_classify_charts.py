@@ -383,6 +383,7 @@ def test_reasons_are_odds():
     assert (texts[0], texts[-1]) == ("", "")
     assert all(text[0] in "×÷" for text in texts[1:-1])
     assert odds_times(math.log(11)) == "× 11" and odds_times(-math.log(2.4)) == "÷ 2.4"
+    assert odds_times(-math.log(1.03)) == "÷ 1.03" and odds_times(-1e-4) == odds_times(0) == "× 1"
 
 
 def roomy(**judged):

@@ -22,7 +22,7 @@ DATES_FROM_S = 978_307_200
 FIRST_EPOCH_S, LAST_EPOCH_S = 6.0e8, 2.6e9
 """A moment between 1989 and 2052 counts from 1970; the unit is the one in which all of a column are."""
 
-MOST_FOLD, TEN = 1_000, 9.95
+MOST_FOLD, TEN, NEAR_ONE = 1_000, 9.95, 1.095
 
 DURATION_FACTORS = {
     "ms": 1e-3,
@@ -241,12 +241,13 @@ def fold(log_odds: float) -> str:
     if abs(log_odds) > math.log(MOST_FOLD):
         return f"over {MOST_FOLD:,}-fold"
     times = math.exp(abs(log_odds))
-    return f"{times:,.0f}-fold" if times >= TEN else f"{times:.2g}-fold"
+    return f"{times:,.0f}-fold" if times >= TEN else f"{times:.{2 if times >= NEAR_ONE else 3}g}-fold"
 
 
 def odds_times(log_odds: float) -> str:
-    """'× 11', or '÷ 2.4' where the odds become smaller."""
-    return f"{'×' if log_odds >= 0 else '÷'} {fold(log_odds).removesuffix('-fold')}"
+    """'× 11', or '÷ 2.4' where the odds become smaller; '× 1' where they stay."""
+    times = fold(log_odds).removesuffix("-fold")
+    return f"{'÷' if log_odds < 0 and times != '1' else '×'} {times}"
 
 
 def odds_words(log_odds: float, of: str) -> str:
