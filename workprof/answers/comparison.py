@@ -79,7 +79,12 @@ def comparison_answer(found: Comparison) -> Answer:
         one.measure.lower().replace(" ", "_"): {"before": one.before, "after": one.after}
         for one in _measures(*found.sides)
     }
-    document = {"before": found.sides[0].name, "after": found.sides[1].name, "by": found.by, "totals": totals}
+    document: dict[str, Any] = {
+        "before": found.sides[0].name,
+        "after": found.sides[1].name,
+        "by": found.by,
+        "totals": totals,
+    }
     if found.by == PROFILE:
         document["profiles"] = tables[1].documents()
     return Answer(_sentence(found), tables=tables, notes=_notes(found), document=document)
