@@ -139,6 +139,9 @@ def test_nonsense_is_refused_with_what_to_do(plain):
         decide(plain, 0, ACCEPTED, "x" * (MOST_NOTE + 1))
     with pytest.raises(SettingsError, match="no row is"):
         rows_named(plain, "user=nobody")
+    for text, meant in (("user=U1", "u1"), ("usr=u1", "user"), ("user=u1,task_name=T2", "t2")):
+        with pytest.raises(SettingsError, match=f"did you mean '{meant}'"):
+            rows_named(plain, text)
     with pytest.raises(SettingsError, match="COLUMN=VALUE"):
         rows_named(plain, "ann")
     with pytest.raises(SettingsError, match=r"fits \d+ rows: .*--all"):

@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote
 
 from workprof.core.errors import SettingsError
 from workprof.core.stats import Interval
+from workprof.core.text import near
 
 ACCEPTED, DECLINED, NEVER, NOTED = "accepted", "declined", "never touch", "noted"
 STATES = (ACCEPTED, DECLINED, NEVER, NOTED)
@@ -92,12 +93,23 @@ def keys_named(keys: Sequence[str], text: str, *, every: bool = False) -> list[s
     given = parts_of(text)
     found = [key for key in keys if fits(given, key)]
     if not found:
-        raise SettingsError(f"no row is {text!r}; there are such as {' '.join(keys[:SHOWN_KEYS]) or 'none yet'}")
+        known = f"there are such as {' '.join(keys[:SHOWN_KEYS]) or 'none yet'}"
+        raise SettingsError(f"no row is {text!r}; {known}{_near(given, keys)}")
     if len(found) > 1 and not every:
         more = f" and {len(found) - SHOWN_KEYS:,} more" if len(found) > SHOWN_KEYS else ""
         told = f"{text!r} fits {len(found):,} rows: {' '.join(found[:SHOWN_KEYS])}{more}"
         raise SettingsError(f"{told}; name one, or take all (--all)")
     return found
+
+
+def _near(given: Mapping[str, str], keys: Sequence[str]) -> str:
+    """The column, or the value, that the first part that no key has is most like; see `near`."""
+    rows = [{RESOURCE: USUAL_RESOURCE} | parts_of(key) for key in keys]
+    for name, value in given.items():
+        values = {row[name] for row in rows if name in row}
+        if value not in values:
+            return near(value, values) if values else near(name, {column for row in rows for column in row})
+    return ""
 
 
 def _same_request(given: str, own: str) -> bool:
