@@ -114,3 +114,12 @@ def test_groups_are_billed_where_there_are_some_and_nothing_is_refused_in_words(
     nothing = trace().drop(columns=["requested_memory_bytes", "requested_cpu_percent"])
     with pytest.raises(NotEnoughData, match="nothing to bill"):
         chargeback_of({"jobs": nothing}, ChargebackSettings())
+
+
+def test_runs_of_no_length_requested_nothing_that_is_billed():
+    memory_alone = trace().assign(duration_s=0.0).drop(columns="requested_cpu_percent")
+    told = [
+        chargeback_answer(chargeback_of({"jobs": memory_alone.assign(**more)}, ChargebackSettings(by="user")))
+        for more in ({}, {"requested_cpu_percent": 100.0})
+    ]
+    assert all(" requested nothing for any time in " in one.sentence for one in told)

@@ -14,11 +14,13 @@ from tests.memory.slurm_dump import MAPPING, dump
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.answers.ledger import (
     advice_words,
+    bars_sentence,
     finding_json,
     finding_sentence,
     ledger_answer,
     ledger_json,
     ledger_runs_answer,
+    ledger_sentence,
     saved_words,
     tasks_in,
 )
@@ -313,6 +315,13 @@ def jobs(n=40, **columns):
 
 def findings(table, **limits):
     return {one.rule: one for one in ledger_of({"jobs": table}, LedgerSettings(rules=Thresholds(**limits))).findings}
+
+
+def test_nobody_wastes_most_where_nothing_is_wasted():
+    full = jobs(requested_memory_bytes=8e9, peak_memory_bytes=8e9, user=["ann", "bob"] * 20)
+    for table in (full, full.assign(duration_s=0.0, peak_memory_bytes=1e9)):
+        ledger = ledger_of({"jobs": table}, LedgerSettings())
+        assert "wastes most" not in ledger_sentence(ledger) and bars_sentence(ledger) == "Nothing is wasted."
 
 
 def test_a_row_that_keeps_is_a_finding_that_keeps_with_the_reason():

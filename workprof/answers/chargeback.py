@@ -55,5 +55,7 @@ def _sentence(result: Chargeback) -> str:
     who = max(sums, key=lambda name: sums[name])
     periods = counted(len({one.period for one in result.rows}), "period")
     if not sums[who]:
-        return f"{counted(len(sums), result.settings.by)} requested cores or GPUs in {periods}."
+        others = result.total.core_h > 0 or result.total.gpu_h > 0
+        held = "cores or GPUs" if others else "nothing for any time"
+        return f"{counted(len(sums), result.settings.by)} requested {held} in {periods}."
     return f"{who} requested {format_share(sums[who] / result.total.gb_h)} of {gb_h(result.total.gb_h)} in {periods}."

@@ -250,6 +250,8 @@ def ledger_sentence(ledger: Ledger) -> str:
         return sentence
     first = ledger.rows[0]
     share, name = max((_of_all(first, ledger, name), name) for name in held)
+    if not share:
+        return sentence
     most = shortened(tasks_in(ledger).get(first.name, first.name), LONGEST_NAME)
     return f"{sentence} {most} wastes most, {format_share(share, 0)} of all wasted {WORDS[name]}."
 
@@ -270,8 +272,8 @@ def bars_sentence(ledger: Ledger) -> str:
         return f"{counted(len(ledger.rows), 'week')} in their order."
     few, prices = ledger.rows[:MOST_NAMED], ledger.settings.prices
     held = [name for name in judged_resources(ledger) if name != LIMIT] or list(judged_resources(ledger))
-    if not held:
-        return "Nothing can be judged."
+    if not any(ledger.totals.of(one).wasted for one in held):
+        return "Nothing is wasted." if held else "Nothing can be judged."
     if len(ledger.rows) <= MOST_NAMED:
         return f"All waste is of {counted(len(ledger.rows), ledger.settings.by)}."
     if prices.given and ledger.totals.money > 0:
