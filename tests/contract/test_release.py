@@ -66,6 +66,7 @@ CHANGED: dict[str, str] = {
     "version: profiles.durations": "past the longest run that was cut short, shares are bounds",
     "version: profiles.membership": "equal rows are wholly of their own profile",
     "version: phases.shapes": "what is seen of a run no longer tells how long it will be",
+    "version: phases.evaluate": "means of a run are compared over the counters that it has",
     "version: nodes.search": "a run may cost its time times a price that is given",
     "version: profiles.forecaster": WAITS,
     "version: profiles.held_out": WAITS,

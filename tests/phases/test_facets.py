@@ -117,3 +117,10 @@ def test_recordings_that_tell_nothing_are_refused_in_words(spoil, said):
     samples = spoil(planted(machines=("m1",)))
     with pytest.raises(NotEnoughData, match=said):
         course({"samples": samples, "train": samples}, CourseSettings("sorts@small@m1/0"))
+
+
+def test_a_counter_that_a_run_lacks_tells_nothing_of_its_input():
+    samples = planted()
+    held = samples["workload"].str.endswith("m3")
+    samples.loc[held, ["mem.AnonPages_mb", "net.lo.rx_kb/s"]] = np.nan
+    assert figures(samples)[INPUT].right[-1] >= 0.9

@@ -1,5 +1,7 @@
 """The phase model, the learner and what they are compared with, on planted workloads."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -121,6 +123,19 @@ def test_baselines(runs):
     nearest = [train[((scale - one) ** 2).sum(axis=1).argmin()].workload for one in asked]
     assert found["nearest_means"] == nearest
     assert np.mean([a == b for a, b in zip(found["boosted_means"], truth, strict=True)]) > 0.5
+
+
+def test_a_counter_that_a_run_lacks_does_not_part_it_from_its_like(runs):
+    def lacking(run, counter):
+        return replace(run, values=np.where(np.arange(len(COUNTERS))[:, None] == counter, np.nan, run.values))
+
+    train, test = runs.runs[::2], runs.runs[1::2]
+    for counter in range(len(COUNTERS)):
+        some = baseline_predictions(train, [lacking(run, counter) for run in test], 0)
+        assert some["nearest_means"] == [run.workload for run in test]
+        if counter < 2:
+            nobody = baseline_predictions([lacking(run, counter) for run in train], test, 0)
+            assert nobody["nearest_means"] == some["nearest_means"]
 
 
 def test_splits_hold_back_runs_of_every_workload():

@@ -16,7 +16,7 @@ import numpy as np
 
 from workprof.core.arrays import Floats, Ints
 from workprof.core.stats import Interval, wilson
-from workprof.phases.fingerprints import fit_normaliser
+from workprof.phases.fingerprints import fit_normaliser, normalised
 from workprof.phases.library import LibrarySettings
 from workprof.phases.partial import Windows, fit_samples, series_of, step_of, windows_of
 from workprof.phases.runs import Run, Runs
@@ -97,7 +97,6 @@ def _answered(
     series = [series_of(run, normaliser, settings, step) for run in known]
     samples = fit_samples(series, labels[train])
     windows, result = Windows(windows_of(times, runs.step_s * step).lengths, places=1), []
-    every = np.ones(len(normaliser.counters), dtype=np.bool_)
     for run in (runs.runs[at] for at in asked):
         own = facets_of(run.workload)
         alike = np.array([at for at, one in enumerate(told) if one["workload"] == own["workload"] and one[facet]])
@@ -105,8 +104,12 @@ def _answered(
         if own[facet] not in values or len(set(values.tolist())) < 2:
             continue
         part = series_of(run, normaliser, settings, step)
-        costs, _ = samples.laid_over(part, windows.of(len(part)), every)
-        near = [_nearest_means(part[:n], [series[at][:n] for at in alike]) for _, n in windows.of(len(part))]
+        lacking = normalised(run, normaliser, settings.fingerprints).missing
+        there = np.isin(normaliser.counters, lacking, invert=True)
+        costs, _ = samples.laid_over(part, windows.of(len(part)), there)
+        near = [
+            _nearest_means(part[:n, there], [series[at][:n, there] for at in alike]) for _, n in windows.of(len(part))
+        ]
         kinds, counts = np.unique(values, return_counts=True)
         usual = float(kinds[counts == counts.max()].tolist().count(own[facet]) / (counts == counts.max()).sum())
         right = np.concatenate([values[costs[:, alike].argmin(axis=1)], values[near]]) == own[facet]

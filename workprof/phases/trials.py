@@ -181,32 +181,31 @@ def baseline_predictions(train: Sequence[Run], test: Sequence[Run], seed: int) -
     """What each baseline takes the test runs for.
 
     'majority': the most frequent workload of training. 'nearest_means': the training run whose counter means are
-    nearest, in standard deviations of training. 'boosted_means': boosted trees on mean and deviation of each counter
-    over the whole run.
+    nearest, in standard deviations of training, over the counters that both runs have. 'boosted_means': boosted trees
+    on mean and deviation of each counter over the whole run, those of training where it is missing.
     """
     labels = np.array([run.workload for run in train])
     names, counts = np.unique(labels, return_counts=True)
     before, after = _summaries(train), _summaries(test)
     means, tested = before[:, : before.shape[1] // 2], after[:, : before.shape[1] // 2]
-    mean, sd = means.mean(axis=0), means.std(axis=0)
+    sd = means.std(axis=0)
     sd[sd == 0] = 1.0
-    known, tested = (means - mean) / sd, (tested - mean) / sd
-    nearest = [int(((known - one) ** 2).sum(axis=1).argmin()) for one in tested]
-    trees = boosted(before, labels, seed)
+    nearest = [int((((means - one) / sd) ** 2).mean(axis=1).filled(np.inf).argmin()) for one in tested]
+    usual = before.mean(axis=0).filled(0.0)
+    trees = boosted(np.where(before.mask, usual, before.data), labels, seed)
     return {
         "majority": [str(names[counts.argmax()])] * len(test),
         "nearest_means": [str(labels[i]) for i in nearest],
-        "boosted_means": [str(name) for name in trees.predict(after)],
+        "boosted_means": [str(name) for name in trees.predict(np.where(after.mask, usual, after.data))],
     }
 
 
-def _summaries(runs: Sequence[Run]) -> Floats:
-    """Mean and deviation of each counter (n_runs, 2 * n_counters); 0 where it is missing."""
+def _summaries(runs: Sequence[Run]) -> np.ma.MaskedArray[Any, Any]:
+    """Mean and deviation of each counter (n_runs, 2 * n_counters), masked where it is missing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a counter without a sample
         rows = [np.concatenate([np.nanmean(run.values, axis=1), np.nanstd(run.values, axis=1)]) for run in runs]
-    result: Floats = np.nan_to_num(np.array(rows))
-    return result
+    return np.ma.masked_invalid(np.array(rows))
 
 
 PUBLISHED = "boosted_fingerprints"
