@@ -55,7 +55,9 @@ def test_a_trial_that_does_not_tell_what_it_used_leaves_the_others_to_tell(tmp_p
     whole, scores = table(workloads=(("sort", 0.9, 900.0),)), written(tmp_path, SCORES, "scores.csv")
     holes = whole.assign(cpu_percent=whole["cpu_percent"].where(np.arange(len(whole)) % 3 > 0, unknown), wait=np.inf)
     found = search_file(written(tmp_path, holes), SearchSettings(seeds=4, trials=6), scores)
-    assert found.notes == ("9 configurations of sort without cpu_percent: not weighed by it",)
+    assert found.notes[-1] == "9 configurations of sort without cpu_percent: not weighed by it"
+    filled = "missing values count as the mean of the others: cpu_percent of 9 configurations"
+    assert found.notes[:-1] == ((filled,) * (unknown != -1) + ("wait holds no numbers and is not used",))
     assert found.curves["with scores"].mean[-1] == pytest.approx(1)  # 1.43 where they were tried in the table's order
 
 
@@ -79,6 +81,17 @@ def test_what_a_table_says(tmp_path):
     assert first.metrics.shape == (25, 2)  # cpu_percent and wait differ between runs
     assert set(first.used) == {"cpu"}
     assert notes == ("further measurements of configurations, averaged with the first: 1",)
+
+
+def test_machines_are_told_apart_by_what_differs_between_them_and_is_known_before_a_trial():
+    frame = table(workloads=(("sort", 0.9, 900.0),)).drop(columns=["ghz", "wait"])
+    (one,), _ = configurations_of(frame.assign(zone=1))
+    assert (one.known.shape, one.metrics.shape) == ((25, 1 + len(MACHINES)), (25, 1))
+    (once,), _ = configurations_of(frame.groupby("machine").head(1).assign(cpu_percent=[10, 60, 20, 80, 40]))
+    assert (once.known.shape, once.metrics.shape) == (
+        (5, 1 + len(MACHINES)),
+        (5, 1),
+    )
 
 
 def test_a_configuration_is_named_in_words(tmp_path):

@@ -103,7 +103,7 @@ SEARCH = Question(
     Search,
     "workprof.nodes.search:search_frames",
     finds="configuration search",
-    version=5,
+    version=6,
     page=PAGE,
     tab="Search",
     method="configuration_search",

@@ -263,10 +263,16 @@ def configurations_of(
     again = measured - len(table)
     notes = list(priced)
     notes += [f"further measurements of configurations, averaged with the first: {again}"] if again else []
+    lacking = {name: int((~np.isfinite(table[name])).sum()) for name in numeric}
+    texts |= {name for name, n in lacking.items() if n == len(table)}
+    gaps = [f"{name} of {counted(n, 'configuration')}" for name, n in lacking.items() if n and name not in texts]
+    notes += [f"missing values count as the mean of the others: {', '.join(gaps)}"] if gaps else []
     notes += [f"{', '.join(sorted(texts))} holds no numbers and is not used"] if texts else []
-    by_machine = table.groupby("machine")[numeric]
-    of_machine = [name for name in numeric if (by_machine.max()[name] - by_machine.min()[name]).fillna(0).eq(0).all()]
-    metrics = [name for name in numeric if name not in of_machine]
+    varying = [name for name in numeric if table[name].max() > table[name].min()]
+    by_machine = table.groupby("machine")[varying]
+    spans = by_machine.max() - by_machine.min()
+    of_machine = [name for name in varying if name not in USED.values() and spans[name].fillna(0).eq(0).all()]
+    metrics = [name for name in varying if name not in of_machine]
     result = tuple(
         _configurations(str(name), rows.reset_index(drop=True), own, of_machine, metrics)
         for name, rows in table.groupby("workload")
