@@ -376,7 +376,7 @@ def test_refusals_say_what_to_do():
         observed_durations({"jobs": jobs}, ALL)
     with pytest.raises(NotEnoughData, match="none of 0 finished runs"):
         observed_durations({"jobs": jobs.iloc[:0]}, ALL)
-    with pytest.raises(ColumnMissing, match="find profiles first"):
-        observed_durations({"jobs": jobs}, DurationSettings())
+    with pytest.raises(ColumnMissing, match="choose other groups"):
+        observed_durations({"jobs": jobs}, DurationSettings(by="user"))
     with pytest.raises(ColumnMissing, match="another target"):
         observed_durations({"jobs": jobs}, DurationSettings(by="all", target="peak_memory_bytes"))

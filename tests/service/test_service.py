@@ -224,6 +224,7 @@ def test_a_declared_question_is_asked_by_its_settings(client, filled):
     [
         ("profiles.durations?by=task_name", "durations small --by task_name"),
         ("profiles.durations", "durations small"),
+        ("profiles.durations?dataset=wasteful", "durations wasteful"),  # of too few features for profiles
         ("profiles.fit", "profiles fit small"),
     ],
 )

@@ -251,6 +251,7 @@ def observed_notes(
     source = "Hall-Wellner" if result.everything.n_censored else "Dvoretzky-Kiefer-Wolfowitz"
     hidden = len(result.groups) > MOST_BANDS and not alone
     words = (
+        *result.notes,
         left_out_words(result),
         censored_words(result, view.share),
         f"Bands: {confidence} confidence for the whole curve ({source}). "

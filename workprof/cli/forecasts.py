@@ -32,7 +32,7 @@ from workprof.core.progress import hearing
 from workprof.core.units import format_share
 from workprof.core.words import formatted
 from workprof.forecasts import questions
-from workprof.forecasts.durations import EVERYTHING, PROFILE
+from workprof.forecasts.durations import PROFILE
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.one_job import JobForecast
 from workprof.profiles.names import name_at
@@ -141,12 +141,8 @@ def _durations(
     settings = settings_of(questions.OBSERVED_DURATIONS, given)
     with opened(home) as workbench:
         fit = fit_of(given["fit"])
-        settings, lacking = workbench.duration_groups(dataset, settings, fit, progress_line())
         result = workbench.observed_durations(dataset, settings, progress_line(), fit=fit)
-        called = workbench.profile_names(dataset, fit) if settings.by == PROFILE else ()
-    if lacking:
-        groups = "all runs together" if settings.by == EVERYTHING else "by task"
-        warn(f"note: there are no profiles, so the durations are {groups}: {lacking}")
+        called = workbench.profile_names(dataset, fit) if result.settings.by == PROFILE else ()
     names = group_names(result, dict(enumerate(called[:-1])))
     emit_answer(durations_answer(result, names, ObservedView(limit=slo or 0.0), shares, curves=curves), as_json)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -126,6 +126,9 @@ GROUPINGS_SHOWN = {
 }
 PROFILE, JOB = "profile", "job_name"
 OTHER = "other"
+WHY_NO_PROFILES = "no_profiles"
+"""Attribute of a table of runs: why it has no profiles."""
+_NOT_BY_PROFILE = {"task_name": "by task", EVERYTHING: "of all runs together"}
 
 MOST_GROUPS = 12
 
@@ -171,16 +174,11 @@ class DurationSettings:
     ] = CENSORED
 
 
-def without_profiles(settings: DurationSettings, columns: Collection[str]) -> DurationSettings:
-    """The settings of a table in which no profiles are found: by task where there is one, else all runs."""
-    return replace(settings, by="task_name" if "task_name" in columns else EVERYTHING)
-
-
 @dataclass(frozen=True, repr=False)
 class ObservedDurations(Shown):
     """The curves of a dataset."""
 
-    settings: DurationSettings  # as given
+    settings: DurationSettings  # as given, but that runs without profiles are grouped by task, or not at all
     everything: DurationCurve  # the curve of all rows
     groups: tuple[DurationCurve, ...]  # the largest first, at most `MOST_GROUPS`, then 'other'
     n_rows: int  # rows with a usable value, finished or censored
@@ -204,7 +202,8 @@ def observed_durations(
     """The cumulative distributions of a target, of all rows and per group.
 
     Of the table are the target, the grouping column, 'job_name', which makes the bands honest, and 'finished' and
-    'status', which say how a run ended; without them all finished.
+    'status', which say how a run ended; without them all finished. Without the column of profiles groups are tasks, or
+    else there are none; `attrs["no_profiles"]` may say why.
 
     Raises:
         ColumnMissing: when the target or the grouping column is absent.
@@ -213,6 +212,11 @@ def observed_durations(
     started = time.perf_counter()
     progress(None, "Ordering the values")
     every = frames["jobs"]
+    notes: tuple[str, ...] = ()
+    if settings.by == PROFILE and PROFILE not in every.columns:
+        settings = replace(settings, by="task_name" if "task_name" in every.columns else EVERYTHING)
+        why = every.attrs.get(WHY_NO_PROFILES, "the table has none")
+        notes = (f"there are no profiles, so the durations are {_NOT_BY_PROFILE[settings.by]}: {why}",)
     ends = ends_of(every)
     known = np.zeros(len(every), dtype=bool)
     if settings.cut_short == CENSORED and settings.target == "duration_s":
@@ -221,8 +225,7 @@ def observed_durations(
     if settings.target not in jobs.columns:
         raise ColumnMissing(f"the table has no column {settings.target}; choose another target")
     if settings.by != EVERYTHING and settings.by not in jobs.columns:
-        hint = "find profiles first" if settings.by == PROFILE else "choose other groups"
-        raise ColumnMissing(f"the table has no column {settings.by}; {hint}")
+        raise ColumnMissing(f"the table has no column {settings.by}; choose other groups")
     values = numbers_of(jobs, settings.target)
     missing, negative = np.isnan(values), values < 0
     zero = (values == 0) & (settings.target == "duration_s")  # no job takes no time; no use of a GPU is a measurement
@@ -245,6 +248,7 @@ def observed_durations(
         n_zero=int(zero.sum()),
         n_without_group=n_without,
         seconds=time.perf_counter() - started,
+        notes=notes,
         n_unfinished=len(every) - len(jobs),
     )
 

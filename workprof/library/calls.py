@@ -19,11 +19,9 @@ from workprof.core.text import near
 from workprof.forecasts.durations import (
     EVERYTHING,
     GROUPINGS,
-    PROFILE,
     DurationSettings,
     ObservedDurations,
     observed_durations,
-    without_profiles,
 )
 from workprof.formats.measured import BENCHMARKS
 from workprof.library.tables import Columns, Jobs, Source, jobs_of, plain_table, refuse_few_features
@@ -156,12 +154,8 @@ def durations(
         named |= {group: by} if group != by else {}
         chosen = replace(chosen, by=group)
     jobs = jobs_of(data, named, columns)
-    notes = jobs.notes
-    if chosen.by == PROFILE and PROFILE not in jobs.frame.columns:
-        chosen = without_profiles(chosen, jobs.frame.columns)
-        groups = "of all runs together" if chosen.by == EVERYTHING else "by task"
-        notes = (*notes, f"The table has no profiles: durations are {groups}.")
-    return replace(observed_durations({"jobs": jobs.frame}, chosen), notes=notes)
+    found = observed_durations({"jobs": jobs.frame}, chosen)
+    return replace(found, notes=(*jobs.notes, *found.notes))
 
 
 def change_points(

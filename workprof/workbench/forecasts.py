@@ -30,7 +30,7 @@ from workprof.forecasts import questions
 from workprof.forecasts.alternatives import AlternativeSettings
 from workprof.forecasts.censored import runs_to_learn
 from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier
-from workprof.forecasts.durations import PROFILE, DurationSettings, without_profiles
+from workprof.forecasts.durations import PROFILE, WHY_NO_PROFILES, DurationSettings
 from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.estimates import LEFT_OUT, TARGETS, EstimateEvaluationSettings
@@ -94,14 +94,17 @@ def with_profiles(
         raise NotEnoughData("the profiles that this rests on are not there yet; find profiles first")
 
     def read() -> Mapping[str, pd.DataFrame]:
-        result = cached
+        result, why = cached, ""
         if progress is not None:
             try:
                 result = bench.profiles(entry.hash, fit, progress)
-            except (ColumnMissing, NotEnoughData):
+            except (ColumnMissing, NotEnoughData) as error:
                 if needed:
                     raise
+                why = str(error)
         jobs = jobs_read()
+        if why:
+            jobs.attrs[WHY_NO_PROFILES] = why
         return {"jobs": jobs if result is None else labelled(jobs, result)}
 
     return read
@@ -204,7 +207,9 @@ def _duration_frames(
 ) -> Frames:
     columns = questions.OBSERVED_DURATIONS.columns(settings) or ()
     frames: Frames = bench.frames_of(entry, columns, every=True)
-    return frames if fit is None else with_profiles(bench, entry, fit, lambda: frames()["jobs"], progress)
+    if fit is None:
+        return frames
+    return with_profiles(bench, entry, fit, lambda: frames()["jobs"], progress, needed=progress is None)
 
 
 def _explained(
@@ -241,22 +246,6 @@ class ForecastQuestions(SweepQuestions):
     embeddings = ask(questions.EMBEDDINGS, resolve=fit_in_rows)
     global_explanation = ask(questions.EXPLAIN, resolve=_explanation, frames=_not_in_a_child, shortcut=_explained)
     estimate_evaluation = ask(questions.EVALUATE_ESTIMATES, resolve=_evaluation, frames=_evaluation_frames)
-
-    def duration_groups(
-        self,
-        dataset: str,
-        settings: DurationSettings,
-        fit: ProfileSettings | None = None,
-        progress: Progress = silent,
-    ) -> tuple[DurationSettings, str]:
-        """The settings with groups that there are, and why there are no profiles, if they were requested."""
-        if settings.by != PROFILE:
-            return settings, ""
-        try:
-            self.profiles(dataset, fit or ProfileSettings(), progress)
-        except (ColumnMissing, NotEnoughData) as error:
-            return without_profiles(settings, {one.name for one in self.columns(dataset)}), str(error)
-        return settings, ""
 
     def estimate_evaluations(self, dataset: str, settings: EstimateEvaluationSettings) -> dict[str, EstimateEvaluation]:
         """The evaluations that are cached under each split, all other settings as given; computes nothing."""
