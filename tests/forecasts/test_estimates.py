@@ -20,6 +20,7 @@ from workprof.forecasts.candidates import (
 from workprof.forecasts.choice import (
     BESIDE,
     COMBINED,
+    CONSTANT,
     ERROR_LEVELS,
     MIXTURES,
     RULES,
@@ -245,7 +246,7 @@ def test_a_trial_is_the_mean_of_three_errors_over_the_best_single_ones():
     }
     best = np.min(list(at.values()), axis=0)
     for one in found.trials:
-        if one.name != COMBINED:
+        if one.name in at:
             assert one.over_best == pytest.approx(np.mean(at[one.name] / best))
             assert one.ratio_error.p80 == pytest.approx(at[one.name][1])
 
@@ -312,6 +313,31 @@ def test_errors_over_zero_and_infinite_ones_leave_a_choice():
     found = choose(validated_by(points, true), 4, back)
     assert found.chosen == "forest"
     assert np.isfinite([one.over_best for one in found.trials]).all()
+
+
+@pytest.mark.parametrize("forward", [False, True])
+def test_where_most_runs_need_nothing_that_is_the_best_guess(forward):
+    draw = np.random.default_rng(12)
+    true = np.where(draw.random(400) < 0.6, -50.0, draw.normal(0, 1, 400))
+    validated, back = validated_by(unlike(true), true), LogScale(np.exp(-50.0)).from_log
+    found = choose(validated, 4, back, forward=forward)
+    assert (found.chosen, found.middle) == (CONSTANT, -50.0)
+    assert back(point_of(validated.predicted, found, 4)).tolist() == [0.0] * 400
+    assert found.trials[0].ratio_error.p90 < np.inf
+
+
+def test_forward_in_time_the_guess_is_not_shared_where_that_is_worse_than_the_simple_rule():
+    """Between a run that needs nothing and one that does lies a value that is infinitely far off the first."""
+    draw, rows = np.random.default_rng(13), np.arange(400)
+    true = np.where(rows % 10 < 3, -50.0, draw.normal(0, 1, 400))
+    points = unlike(true)
+    for name, spread, wrong in (("backoff_medians", 0.51, 0), ("forest", 0.5, 1)):
+        missed = (rows % 10 == wrong) & (rows % 50 < 40)
+        points[POINTS.index(name)] = np.where(missed, 0.0, true + spread * (true > -50) * draw.normal(0, 1, 400))
+    found = choose(validated_by(points, true), 4, LogScale(np.exp(-50.0)).from_log, forward=True)
+    assert found.chosen == "backoff_medians"
+    shared = next(one for one in found.trials if BESIDE in one.name)
+    assert (shared.ratio_error.p90, found.trials[0].ratio_error.p90 < np.inf) == (np.inf, True)
 
 
 def test_the_point_is_the_mean_of_its_rules_and_the_median_of_all_jobs_without_history():

@@ -11,7 +11,7 @@ from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column, printed
 from workprof.core.units import format_share
 from workprof.core.words import counted, formatted, label as target_words, listed
-from workprof.forecasts.choice import BESIDE, CLEARLY, SIMPLE
+from workprof.forecasts.choice import BESIDE, CLEARLY, CONSTANT, SIMPLE
 from workprof.forecasts.errors import PredictorErrors, PublishedErrors, published_errors
 from workprof.forecasts.estimate_evaluation import FEWEST_IN_GROUP, FLAWS, EstimateEvaluation, ProfileErrors
 from workprof.forecasts.splits import SPLITS_SHOWN
@@ -62,8 +62,9 @@ def choice_words(result: EstimateEvaluation) -> str:
     folds = sum(result.chosen.values())
     counts = [label(name) + (f" ({n} of {folds} folds)" if folds > 1 else "") for name, n in result.chosen.items()]
     over, name = result.over_best, next(iter(result.chosen))
-    is_simple = name in SIMPLE
-    rival = next((other for other in over if (other in SIMPLE) != is_simple), name)
+    plain = (*SIMPLE, CONSTANT)
+    is_simple = name in plain
+    rival = next((other for other in over if (other in plain) != is_simple), name)
     kept = " Nothing that learns beats this simple rule." if is_simple and over[name] <= over[rival] else ""
     if BESIDE in name:
         first, simple = (label(one) for one in name.split(BESIDE))

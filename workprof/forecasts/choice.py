@@ -2,7 +2,8 @@
 
 Every predictor is tried: the simple rules, what learned, and the combination of both, which is judged on rows that took
 no part in choosing its rules. The least error wins: a simple rule stays where nothing beats it. Forward in time, where
-what won before may not win again, a winner that is not clearly better shares the guess with the best simple rule.
+what won before may not win again, a winner that is not clearly better shares the guess with the best simple rule,
+unless that rule, or one value for all, is better than both together.
 """
 
 import math
@@ -77,7 +78,9 @@ median error of the first, the large errors of the second."""
 COMBINED = "combined"
 SIMPLE = ("backoff_medians", "recent")
 """Predictors that learn nothing but medians of past jobs like this one."""
-TRIED = (*SIMPLE, *(name for name in POINTS if name not in SIMPLE), COMBINED)
+CONSTANT = "global_median"
+"""One value for every job: the median of the validation rows. Where most jobs need nothing, little is better."""
+TRIED = (*SIMPLE, *(name for name in POINTS if name not in SIMPLE), COMBINED, CONSTANT)
 """What the best guess may come from; of equal ones the first."""
 BESIDE = "+"
 """Joins the names of two predictors whose guesses are averaged, as logarithms."""
@@ -106,6 +109,7 @@ class Combination:
     ]  # whose mean is the predictor COMBINED: the best on the validation rows, the very best first
     trials: tuple[Trial, ...]  # of every predictor on the validation rows, the chosen one first
     n_rows: int  # validation rows that the trials rest on
+    middle: float = math.nan  # log median of these, the point of CONSTANT
 
     @property
     def chosen(self) -> str:
@@ -150,11 +154,14 @@ def combined_point(predicted: CandidateQuantiles, rules: tuple[Rule, ...], n_lev
 
 def point_of(predicted: CandidateQuantiles, combination: Combination, n_levels: int) -> Floats:
     """(n_rows,) log points of the chosen predictor, of two the mean."""
+    names, constant = combination.chosen.split(BESIDE), np.full(len(predicted.level), combination.middle)
     points = [
         combined_point(predicted, combination.rules, n_levels)
         if name == COMBINED
+        else constant
+        if name == CONSTANT
         else predicted.points[POINTS.index(name)]
-        for name in combination.chosen.split(BESIDE)
+        for name in names
     ]
     point: Floats = np.mean(points, axis=0)
     return point
@@ -231,16 +238,18 @@ def choose(
     parts = _parts(validated.units[judged])
     if parts.any():
         tried[COMBINED] = _of_other_parts(points, errors, parts)
+        tried[CONSTANT] = np.array([np.median(true[parts != part]) for part in range(PARTS)])[parts]
     rules = tuple(RULES[place] for place in _best_rules(*errors))
     trials = _trials(tried, true, back)
-    if forward and trials[0].name not in SIMPLE:
+    if forward and trials[0].name not in (*SIMPLE, CONSTANT):
         simple = next(trial.name for trial in trials if trial.name in SIMPLE)
         pair = {name: tried[name] for name in (trials[0].name, simple)}
         if not _clearly_better(pair, true, validated.units[judged], back):
             shared = BESIDE.join(pair)
             of_all = _trials(tried | {shared: np.mean(list(pair.values()), axis=0)}, true, back)
-            trials = tuple(sorted(of_all, key=lambda trial: trial.name != shared))
-    return Combination(weights, rules, trials, len(true))
+            best = next(trial.name for trial in of_all if trial.name in (shared, *SIMPLE, CONSTANT))
+            trials = tuple(sorted(of_all, key=lambda trial: trial.name != best))
+    return Combination(weights, rules, trials, len(true), float(np.median(true)))
 
 
 CLEARLY = 3.0
