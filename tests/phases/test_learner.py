@@ -72,6 +72,15 @@ def test_models_repeat_with_their_seed(prints):
     assert not np.array_equal(one, other)
 
 
+@pytest.mark.filterwarnings("error")
+def test_runs_that_are_copies_of_each_other_are_recognised(prints):
+    known, asked = [one for one in prints[::5] for _ in range(4)], prints[::5]
+    model = fit_phase_model([stretches_of(one) for one in known], numbers(known), 0)
+    scores = model.unlikeness([stretches_of(one) for one in asked])
+    assert np.isfinite(scores).all()
+    assert scores.argmin(axis=1).tolist() == numbers(asked).tolist()
+
+
 def test_the_limit_keeps_known_runs_and_rejects_a_workload_that_was_left_out(prints):
     known = tuple(one for one in prints if one.workload != "w4")
     detector = fit_detector([stretches_of(one) for one in known], [one.workload for one in known], LibrarySettings())

@@ -139,11 +139,12 @@ def _floor(states: Floats) -> Floats:
 
 
 def _shrunk(rests: Floats, floor: Floats) -> Floats:
-    """The covariance of rows about zero, shrunk towards its diagonal."""
+    """The covariance of rows about zero, shrunk towards its diagonal, which is at least the floor."""
     from sklearn.covariance import ledoit_wolf  # noqa: PLC0415  heavy
 
     unit = np.sqrt((rests**2).mean(axis=0) + floor)
     result: Floats = ledoit_wolf(rests / unit, assume_centered=True)[0] * np.outer(unit, unit)
+    np.fill_diagonal(result, np.maximum(result.diagonal(), floor))
     return result
 
 
