@@ -39,6 +39,11 @@ TEXTS = {
     "qstat -xml": ("<?xml version='1.0'?>\n<job_info  xmlns:xsd='x'>\n</job_info>\n", "Grid Engine", "qacct -j"),
     "qstat -x": ("<Data><Job><Job_Id>5.h</Job_Id></Job></Data>\n", "Torque", "-F json"),
     "sacct --yaml": ("meta:\n  a: 1\njobs:\n  - account: x\n    job_id: 7\n", "YAML of sacct", "--json"),
+    "json_normalize": (
+        "job_id,name,state.current,time.start\n7,a,['FAILED'],1716700000\n",
+        "json_normalize",
+        "sacct --json",
+    ),
     "kubectl -o yaml": ("apiVersion: v1\nitems:\n- apiVersion: v1\n", "YAML of kubectl", "-o json"),
     "oarstat": (
         '{"1234567": {"Job_Id": 1234567, "name": null, "state": "Running", "assigned_network_address": ["n-1"]}}',

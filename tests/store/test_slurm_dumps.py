@@ -148,7 +148,13 @@ def test_json(store, write, old):
     assert frame["job_name"].tolist() == [line["JobID"] for line in own]
 
 
-@pytest.mark.parametrize("many", [json.dumps, lambda jobs: "\n".join(map(json.dumps, jobs))], ids=["list", "lines"])
+def flat(jobs):
+    return pd.json_normalize(jobs).to_json(orient="records")
+
+
+@pytest.mark.parametrize(
+    "many", [json.dumps, lambda jobs: "\n".join(map(json.dumps, jobs)), flat], ids=["list", "lines", "flat"]
+)
 @pytest.mark.parametrize("old", [False, True])
 def test_jobs_without_their_document(store, write, many, old):
     """`jq .jobs` and `jq -c '.jobs[]'`."""

@@ -42,7 +42,9 @@ UNENDED = ("PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "STOP
 _JOBS = re.compile(r'"jobs"\s*:\s*\[')
 _JOB = re.compile(r'"job_id"\s*:\s*\d')
 _OWN = re.compile(r'"(?:job_state|tres_req_str|derived_exit_code|allocation_nodes|het_job_id|slurm|kill_request_user)"')
-_OWN_ALONE = re.compile(r'"(?:tres_req_str|derived_exit_code|allocation_nodes|het_job_id|kill_request_user)"')
+_OWN_ALONE = re.compile(
+    r'"(?:tres_req_str|derived_exit_code|allocation_nodes|het_job_id|kill_request_user|state\.current)"'
+)
 
 
 def recognises(head: str, name: str) -> bool:
@@ -62,7 +64,7 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
                 excerpt = json.dumps(job)[:500]
                 yield Unreadable(member.line, "job_id", excerpt, "a job of Slurm is an object with a job_id")
                 continue
-            job_id, cells = _job(job)
+            job_id, cells = _job(_nested(job))
             yield _row(member.line, cells)
             steps = job.get("steps")
             for step in steps if isinstance(steps, list) else ():
@@ -71,6 +73,19 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
                 else:
                     yield Unreadable(member.line, "steps", json.dumps(step)[:500], "a step of Slurm is an object")
     yield from remarks(repeated, "jobs")
+
+
+def _nested(job: Mapping[str, Any]) -> dict[str, Any]:
+    """A job whose objects are objects again where pandas made columns of their keys: `time.start`."""
+    result: dict[str, Any] = {}
+    for key, value in job.items():
+        *path, last = key.split(".")
+        place = result
+        for each in path:
+            there = place.setdefault(each, {})
+            place = there if isinstance(there, dict) else {}
+        place[last] = value
+    return result
 
 
 def number(value: object) -> int | float | None:

@@ -64,7 +64,7 @@ def detect(paths: Sequence[Path], options: IngestOptions) -> str:
     if headless:
         return headless
     if result:
-        _refuse_other_tools(path, options)
+        _refuse_other_tools(path, options, result)
         return generic.FORMAT.name
     raise TraceError(f"{paths[0].name}: the format is not clear; name it with --format: one of {', '.join(NAMES)}")
 
@@ -74,13 +74,13 @@ def belong_together(paths: Sequence[Path], options: IngestOptions) -> bool:
     return len(paths) == 1 or looks_like_tables(paths) or bool(_read_by(paths, options))
 
 
-def _refuse_other_tools(path: Path, options: IngestOptions) -> None:
+def _refuse_other_tools(path: Path, options: IngestOptions, columns: Sequence[str]) -> None:
     """Refuse what a well-known tool writes that is no trace, unless somebody says which column is which.
 
     Raises:
         TraceError: what it is, why not, and the command that makes a trace.
     """
-    text = "" if options.mapping else refusal(_head_text(path, options, {}), path.name)
+    text = "" if options.mapping else refusal(_head_text(path, options, {}) or ",".join(columns), path.name)
     if text:
         raise TraceError(text)
 

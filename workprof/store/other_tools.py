@@ -92,6 +92,12 @@ TOOLS = (
         NOT_READ,
         f"its JSON (--json), or {SACCT}",
     ),
+    _tool(
+        r"^(?=.*\bjob_id\b).*\bstate\.current\b",
+        "Slurm's JSON as a table (json_normalize)",
+        "its cells hold lists",
+        f"the JSON itself (sacct --json), or {SACCT}",
+    ),
     _tool(r"^apiVersion: v1\s*$", "YAML of kubectl", NOT_READ, PODS),
     _tool(r"^Linux \S+ \(\S+\)\s.*\n\s*\n?.*\b(?:UID|USER)\s+(?:PID|TGID)\b", "output of pidstat", FOR_PEOPLE, SADF),
     _tool(r"^(?:#\s+Time|[A-Z]\w+:)\s+(?:UID|USER)\s+(?:PID|TGID)\b", "output of pidstat", FOR_PEOPLE, SADF),
