@@ -353,6 +353,18 @@ def test_windows_of_cpu_and_without_samples(load):
     np.testing.assert_allclose(windows.cpu_usage_percent, 50.0)
 
 
+def test_windows_follow_from_their_run_alone_and_last_as_long(load):
+    """Refreshes read a run beside others than one import does."""
+    short = memory([200 * MIB] * 64, pod=WEB)
+    long = memory([100 * MIB] * 2000, pod="db-0", step=900)
+    owner = [("ReplicaSet", "web-5d8c7b9f4b", WEB), ("StatefulSet", "db", "db-0")]
+    owners = [series("kube_pod_owner", [1] * 3, pod=pod, owner_kind=kind, owner_name=name) for kind, name, pod in owner]
+    _, alone, _ = load(answer(short, owners[0]))
+    _, both, _ = load(answer(short, long, *owners))
+    assert both["windows"][both["workload"] == "web"].item() == alone["windows"].item()
+    assert service_windows(alone).length_s.sum() == pytest.approx(alone["duration_s"].item()) == 63 * 60
+
+
 @pytest.mark.parametrize("span", [600, 1800, 3600, 86_400, 7 * 86_400, 30 * 86_400])
 @pytest.mark.parametrize("step", [15, 30, 60])
 def test_a_run_has_six_to_two_hundred_windows(span, step):

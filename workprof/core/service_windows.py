@@ -22,7 +22,7 @@ class ServiceWindows:
 
     row: NDArray[np.intp]  # place of the window's run in the table
     start_s: Floats  # when it begins, on the trace's clock
-    length_s: Floats  # its length; the last window of a run may be cut by the run's last sample
+    length_s: Floats  # its length
     peak_memory_bytes: Floats  # and `cpu_usage_percent`: NaN = no sample
     cpu_usage_percent: Floats
 

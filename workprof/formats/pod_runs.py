@@ -33,7 +33,7 @@ from workprof.formats.pod_series import (
     label,
 )
 from workprof.formats.pod_tasks import SERVICES, Ends, TaskNames, Work, work_of
-from workprof.formats.pod_windows import length_of, windows_text
+from workprof.formats.pod_windows import windows_text
 
 Cell = str | float | None
 
@@ -128,14 +128,10 @@ class PodRuns:
         rows = [row for run in runs for row in self._rows_of(run, works[id(run)])]
         names, tasks = self._named(rows)
         times = {id(run): self._times(run, works[id(run)], step) for run in runs}
-        served = [row for row in rows if self._serves(row, times[id(row.run)])]
-        spans = [row.run.used[1] - row.run.used[0] for row in served if row.run.samples > 1]
-        length_s = length_of(max(spans, default=0.0), step if np.isfinite(step) else 0.0)
-        serving = {id(row) for row in served}
         no_request = not any(REQUEST_OF_MEMORY in one.declared for run in runs for one in run.containers.values())
         limits = 0
         for row in rows:
-            cells = self._cells(row, times[id(row.run)], length_s if id(row) in serving else None)
+            cells = self._cells(row, times[id(row.run)])
             if no_request and cells["memory_limit"] is not None:
                 cells["memory_request"] = cells["memory_limit"]
                 limits += not row.names or row.names == tuple(row.run.by_container()[:1])
@@ -207,7 +203,7 @@ class PodRuns:
         serves = row.work.kind in SERVICES or times.going or (unsaid and times.end >= self.last)
         return serves and not row.init and row.run.phase[1] not in OVER
 
-    def _cells(self, row: Row, times: _Times, length_s: float | None) -> dict[str, Cell]:
+    def _cells(self, row: Row, times: _Times) -> dict[str, Cell]:
         run, names = row.run, row.names
         of_init = row.init
         start, end = run.containers[names[0]].used if of_init else (times.start, times.end)
@@ -229,7 +225,7 @@ class PodRuns:
             "init_container": "yes" if row.container and run.containers[row.container].among_first else None,
             "reason": reason,
             "uid": run.uid,
-            "windows": None if length_s is None else windows_text(memory, cpu, length_s),
+            "windows": windows_text(memory, cpu, run.step) if self._serves(row, times) else None,
             "created": run.moments.get(CREATED),
             "start": _known(start),
             "end": _known(end),

@@ -17,11 +17,14 @@ LENGTHS_S = (
     *(HOUR_S, 2 * HOUR_S, 6 * HOUR_S, 12 * HOUR_S, DAY_S, 7 * DAY_S, 28 * DAY_S),
 )
 MOST, FEWEST, SAMPLES = 200, 6, 5
-"""Windows of the longest run; samples in a window, as far as the fewest windows allow."""
+"""Windows of a run; samples in a window, as far as the fewest windows allow."""
 
 
 def length_of(span_s: float, step_s: float) -> float:
-    """The length of windows in seconds, given the time of the longest run and the time between samples."""
+    """The most that a run's windows last, in seconds, given its time and the time between samples.
+
+    It follows from the run alone: a run has the same windows in one export and in many refreshes.
+    """
     for samples in range(SAMPLES, 0, -1):
         enough = (each for each in LENGTHS_S if each >= samples * step_s and each * MOST >= span_s)
         result = next(enough, LENGTHS_S[-1])
@@ -30,10 +33,10 @@ def length_of(span_s: float, step_s: float) -> float:
     return float(result)
 
 
-def windows_text(memory: Series | None, cpu: Series | Growth | None, length_s: float) -> str | None:
-    """The windows of a run as JSON, None where nothing is known of any; the last one ends with the run.
+def windows_text(memory: Series | None, cpu: Series | Growth | None, step_s: float) -> str | None:
+    """The windows of a run as JSON, None where nothing is known of any; together they last as long as it.
 
-    Memory is in bytes, CPU in cores, or seconds of CPU.
+    Memory is in bytes, CPU in cores, or seconds of CPU; the time is that between samples, infinite for one.
     """
     of_growth = isinstance(cpu, Growth) and cpu.begins.size > 0
     firsts = [one.first for one in (memory, cpu) if isinstance(one, Series) and one.times.size]
@@ -42,8 +45,9 @@ def windows_text(memory: Series | None, cpu: Series | Growth | None, length_s: f
         firsts, lasts = [*firsts, cpu.span[0]], [*lasts, cpu.span[1]]
     if not firsts or max(lasts) <= min(firsts):
         return None
-    start = min(firsts)
-    count = max(1, int(np.ceil((max(lasts) - start) / length_s)))
+    start, span = min(firsts), max(lasts) - min(firsts)
+    count = max(1, int(np.ceil(span / length_of(span, step_s if np.isfinite(step_s) else 0.0))))
+    length_s = span / count
     nothing = np.full(count, np.nan)
     peaks = nothing if memory is None else _folded(memory, start, length_s, np.fmax, nothing)
     if isinstance(cpu, Growth):
