@@ -76,6 +76,7 @@ class Server:
     faults: list = field(default_factory=list)
     most_points: int = 11_000
     silent: tuple[int, int] = (0, 0)  # from when to when it has no points, in seconds since BEGIN
+    silent_of: str = ""  # how the names of the metrics begin that have none then
     asked: list = field(default_factory=list)
     headers: list = field(default_factory=list)
     url: str = ""
@@ -89,7 +90,8 @@ class Server:
         for metric, labels, value in series_of(self.pods):
             if metric != name:
                 continue
-            seconds = [at for at in grid - BEGIN if at <= self.now and not self.silent[0] <= at < self.silent[1]]
+            low, high = self.silent if metric.startswith(self.silent_of) else (0, 0)
+            seconds = [at for at in grid - BEGIN if at <= self.now and not low <= at < high]
             points = [(int(BEGIN + at), value(BEGIN + at)) for at in seconds]
             kept = [[at, str(each)] for at, each in points if each is not None]
             if kept:

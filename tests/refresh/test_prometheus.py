@@ -84,6 +84,17 @@ def test_a_gap_of_all_points_loses_nothing_of_a_run(bench):
     assert rows_of(bench, "prod") == rows_of(bench, "once")
 
 
+def test_a_gap_of_what_pods_are_doubles_no_run(bench):
+    """Its start, owner and request are told once kube-state-metrics answers again."""
+    began = Pod("sort-0", "sort", 2 * HOUR + 77, 5 * HOUR, 4 * GIB, GIB)
+    with prometheus([began, *pods(6)], silent=(2 * HOUR, 4 * HOUR), silent_of="kube_") as server:
+        bench.add_source(source(server))
+        bench.add_source(source(server, "once"))
+        refreshed(bench, server, *(hour * HOUR for hour in (3, 6, 7)))
+        refreshed(bench, server, END, name="once")
+    assert rows_of(bench, "prod") == rows_of(bench, "once")
+
+
 def test_windows_get_smaller_until_the_server_answers(bench, every):
     with prometheus(every, most_points=200) as server:
         bench.add_source(source(server))
