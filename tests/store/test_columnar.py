@@ -209,6 +209,18 @@ def test_texts_that_mean_no_value_are_none(store, write, form):
     assert frame["user"].dropna().tolist() == ["ann"] and frame["node"].dropna().tolist() == ["n1", "n2"]
 
 
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S"])
+def test_a_moment_beyond_all_years_is_open(store, tmp_path, kind):
+    """Postgres and DuckDB write an end that has not come as infinity."""
+    path = tmp_path / "open.parquet"
+    end = f"CASE WHEN i = 2 THEN 'infinity'::{kind} ELSE ('2026-10-01 0' || (i + 2) || ':00:00')::{kind} END"
+    rows = f"SELECT 'j' || i AS job_name, '2026-10-01 01:00:00'::{kind} AS start, {end} AS \"end\" FROM range(3) r(i)"
+    duckdb.sql(f"COPY ({rows}) TO '{path}'")
+    report = store.ingest([path], IngestOptions())
+    assert (report.rows, report.running) == (3, 1)
+    assert store.frame("open", ["duration_s"], finished_only=True)["duration_s"].tolist() == [3600, 7200]
+
+
 def test_intervals_of_parquet_are_lengths_of_time(store, tmp_path):
     """Arrow takes them for bytes."""
     rows = "SELECT 'j' || i AS job_name, (i + 1) * INTERVAL '1 hour 0.5 seconds' AS duration FROM range(3) r(i)"

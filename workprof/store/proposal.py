@@ -219,15 +219,22 @@ def _of_parquet(spooled: Spooled, expansion_limit: int) -> Look:
             none = pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
             first = next(file.iter_batches(batch_size=LOOK_ROWS), none)
             whole = first.num_rows == file.metadata.num_rows
-        columns = [[_of_python(value, types[name]) for value in first.column(name).to_pylist()] for name in types]
+        columns = [[_of_arrow(value, types[name]) for value in first.column(name)] for name in types]
     except (pa.ArrowException, OSError, ValueError) as error:  # UnicodeError is one of the last
         raise TraceError(f"{spooled.origin}: broken Parquet file ({error}); write it again") from error
     texts = texts_of(tuple(types), list(zip(*columns, strict=True)))
     return Look(tuple(types), types, texts, 1, whole)
 
 
-def _of_python(value: object, kind: str) -> object:
-    """A value of a column; a length of time as seconds, also where Arrow has the bytes of months, days and ms."""
+def _of_arrow(cell: pa.Scalar, kind: str) -> object:
+    """A value of a column; a length of time as seconds, also where Arrow has the bytes of months, days and ms.
+
+    A moment beyond all years, as `infinity` is written, is none.
+    """
+    try:
+        value = cell.as_py()
+    except OverflowError:
+        return None
     if kind == INTERVAL and isinstance(value, bytes):
         months, days, ms = struct.unpack("<III", value)
         return (30 * months + days) * DAY_S + ms / 1000
