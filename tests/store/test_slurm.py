@@ -116,6 +116,14 @@ def loaded(store, write, text, *fields):
     return {check.name: check for check in report.checks}, frame[list(fields)].to_numpy().tolist()
 
 
+def test_moments_that_are_all_in_milliseconds_are_told_as_such(store, write):
+    lines = ["JobID|State|Start|End", *(f"{at}|COMPLETED|{1714557600 + at}000|{1714557660 + at}000" for at in range(4))]
+    report = store.ingest([write("sacct.txt", "\n".join(lines))], IngestOptions())
+    (told,) = [check for check in report.checks if check.name == "units disagree"]
+    assert (told.count, "than their format" in told.message) == (4, True)
+    assert store.frame("sacct", ["duration_s"])["duration_s"].tolist() == [60.0] * 4
+
+
 def test_headings_that_stand_there_again_are_no_run(store, write):
     dumps = [f"JobID|State|ReqMem|ElapsedRaw\n{at}|COMPLETED|4G|{at}0\n{at}7|FAILED|x|y\n" for at in (1, 2, 3)]
     report = store.ingest([write("cat.txt", "".join(dumps))], IngestOptions())

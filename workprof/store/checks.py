@@ -173,7 +173,7 @@ def _times(have: set[str]) -> Iterable[Question]:
         "units disagree",
         "warning",
         _flag(MOMENT_UNIT),
-        "runs have moments in another unit than most of their column (s and ms, say); each was read in its own",
+        "runs have moments in another unit than their format or column has (ms for s, say); each was read in its own",
     )
     yield Question(
         "years of two digits",
