@@ -130,6 +130,7 @@ def test_rows_of_runs_are_joined_and_folded_in_the_engine_and_what_is_dropped_is
         (("--table", "runs", "--join", "requests"), "write TABLE:COLUMN"),
         (("--table", "requests", "--join", "usage:job"), "several rows of usage have the same job"),
         (("--table", "runs", "--sample", "-4"), "--sample is -4"),
+        (("--table", "runs", "--seed", "4"), "give --sample with them"),
         (("--table", "runs", "--sample", "9", "--by", "colour"), "--by colour: there is no such column"),
         (("--table", "runs", "--format", "pai-tables"), "load it with workprof ingest"),
     ],

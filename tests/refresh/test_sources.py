@@ -273,6 +273,14 @@ def test_runs_of_files_that_stay_the_same_grow_old(bench, tmp_path):
     assert bench.dataset("jobs").rows == 2
 
 
+def test_runs_without_an_end_are_told_where_they_should_grow_old(bench, tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("job_name,duration_s\n" + "".join(f"j{at},{at}\n" for at in range(1, 5)))
+    bench.add_source(Source("jobs", "files", str(path), keep_s=3e5))
+    assert bench.refresh("jobs").rows == 4
+    assert [one.count for one in bench._store.report("jobs").checks if one.name == "no end"] == [4]
+
+
 def test_files_of_two_formats_or_units_change_nothing(bench, tmp_path):
     folder = tmp_path / "traces"
     folder.mkdir()

@@ -180,6 +180,8 @@ def _again_and_again(workbench: Workbench, name: str, every_s: float) -> None:
     from workprof.answers.sources import refresh_sentence  # noqa: PLC0415
     from workprof.steps import NICENESS  # noqa: PLC0415
 
+    if not every_s and not any(one.every_s for one in ([workbench.source(name)] if name else workbench.sources())):
+        warn("nothing is refreshed until a source has a time of its own: `source add --every`, or give one here")
     os.nice(NICENESS)  # pages that people wait for go first
     due: dict[str, float] = {}
     while True:

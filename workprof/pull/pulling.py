@@ -65,6 +65,8 @@ def pull(store: TraceStore, settings: PullSettings, progress: Progress = silent)
     """
     if settings.sample < 0:
         raise SettingsError(f"--sample is {settings.sample}; give a number of runs, or leave it out for all")
+    if not settings.sample and (settings.by or settings.seed):
+        raise SettingsError("--by and --seed say how a sample is drawn; give --sample with them, or leave them out")
     address = Address.parse(settings.address)
     with store.spool_folder(f"pull-{uuid.uuid4().hex}") as folder:
         progress(0.0, f"opening {address.shown}")

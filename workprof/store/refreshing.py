@@ -119,6 +119,10 @@ def grow(database: Database, own: Database, name: str, incoming: Incoming, begun
         stays = "TRUE"
         if incoming.ended_before_s is not None and END in {each.name for each in columns}:
             stays = f"coalesce({END} >= {float(incoming.ended_before_s)!r}, TRUE)"
+        elif incoming.ended_before_s is not None:
+            said = "runs have no end that is known: --keep lets none of them go"
+            timeless = Check("no end", "warning", incoming.report.rows, f"{incoming.report.rows:,} {said}")
+            incoming = replace(incoming, report=replace(incoming.report, checks=(*incoming.report.checks, timeless)))
         cursor.execute(f"CREATE TEMP VIEW grown AS SELECT * FROM staged WHERE {stays}")
         rows, hashed = one(cursor, f"SELECT count(*), {MARK} FROM grown", [name])
         expired = int(one(cursor, "SELECT count(*) FROM staged")[0]) - int(rows)
