@@ -263,6 +263,17 @@ def test_files_of_one_format_are_one_dataset_and_a_run_told_again_counts_once(be
     assert (changed.rows, changed.new, changed.changed) == (50, 0, 1)
 
 
+def test_jobs_of_an_array_that_waited_in_an_earlier_file_are_there_once(bench, tmp_path):
+    head, day = "JobID|State|Submit|Start|End\n", "2026-01-05T"
+    done = "".join(f"7_{at}|COMPLETED|{day}09:00:00|{day}1{at}:00:00|{day}1{at}:30:00\n" for at in (1, 2))
+    waits = "".join(f"{name}|PENDING|{day}09:00:00|Unknown|Unknown\n" for name in ("7_[1-2]", "8_[1-2]"))
+    for name, text in (("a.txt", waits), ("b.txt", done)):
+        (tmp_path / name).write_text(head + text)
+    bench.add_source(Source(name="all", kind="files", address=f"{tmp_path}/*.txt"))
+    bench.refresh("all")
+    assert sorted(bench.preview("all", 10)["job_name"]) == ["7_1", "7_2", "8_[1-2]"]
+
+
 def test_runs_of_files_that_stay_the_same_grow_old(bench, tmp_path):
     path = tmp_path / "jobs.csv"
     path.write_text(

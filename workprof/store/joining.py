@@ -8,9 +8,8 @@ from workprof.core.errors import TraceError
 from workprof.core.roles import IMPORT
 from workprof.store import catalogue
 from workprof.store.catalogue import REJECTS, ROWS, Entry, one
-from workprof.store.compile import FLAGS, STILL_RUNNING
 from workprof.store.connection import Database, quoted
-from workprof.store.refreshing import IDENTITY, START, together
+from workprof.store.refreshing import START, same_run, together
 from workprof.store.reports import Check, Column, IngestReport
 
 FILE = "workprof_file"
@@ -19,8 +18,7 @@ FILE = "workprof_file"
 def join(database: Database, parts: Sequence[tuple[Entry, IngestReport]]) -> IngestReport:
     """Make one dataset of those of several files, the latest last, and return its report.
 
-    A run is known by its cluster, namespace, name, container and start. Rows of a table without names or starts all
-    stay.
+    A run is known as in a refresh. Rows of a table without names or starts all stay.
 
     Raises TraceError for files of several kinds, or a column that means something else in one of them.
     """
@@ -50,15 +48,12 @@ def join(database: Database, parts: Sequence[tuple[Entry, IngestReport]]) -> Ing
 
 
 def _latest(every: str, columns: Sequence[Column]) -> str:
-    """SQL: the rows of which no later file tells: of the same start, or of any where this one had not ended."""
-    names = {column.name for column in columns}
-    keys = ", ".join(quoted(name) for name in IDENTITY if name in names)
-    if not {"job_name", START} <= names:
+    """SQL: the rows of which no later file tells, as a refresh would have it."""
+    names = [column.name for column in columns]
+    if not {"job_name", START} <= {*names}:
         return every
-    return (
-        f"SELECT * FROM ({every}) QUALIFY {FILE} = max({FILE}) OVER (PARTITION BY {keys}, {START}) AND "
-        f"({FILE} = max({FILE}) OVER (PARTITION BY {keys}) OR NOT ({START} IS NULL OR ({FLAGS} & {STILL_RUNNING}) > 0))"
-    )
+    later = (f"NOT EXISTS (SELECT 1 FROM every n WHERE n.{FILE} > o.{FILE} AND {same})" for same in same_run(names))
+    return f"WITH every AS ({every}) SELECT * FROM every o WHERE {' AND '.join(later)}"
 
 
 def _report(hashed: str, rows: int, told: Sequence[IngestReport]) -> IngestReport:
@@ -66,12 +61,10 @@ def _report(hashed: str, rows: int, told: Sequence[IngestReport]) -> IngestRepor
     for one_file in told:
         for check in one_file.checks:
             found.setdefault(check.name, []).append(check)
-    checks = [
-        replace(own[-1], count=sum(check.count for check in own), message=f"in {len(own)} files; {own[-1].message}")
-        if len(own) > 1
-        else own[0]
-        for own in found.values()
-    ]
+    checks = []
+    for own in found.values():
+        message = f"in {len(own)} files; in the last, {own[-1].message}" if len(own) > 1 else own[0].message
+        checks.append(replace(own[-1], count=sum(check.count for check in own), message=message))
     again = sum(one_file.rows for one_file in told) - rows
     if again:
         message = f"{again:,} runs of which a later file tells again stand here as it tells them"

@@ -342,7 +342,7 @@ def _kind(column: Column) -> str:
 def _stays(before: Entry, came: str, columns: Sequence[Column]) -> str:
     """SQL: the old rows `o` that no new row takes the place of."""
     both = [column.name for column in columns if before.column(column.name) in before.columns]
-    without = (f"NOT EXISTS (SELECT 1 FROM {came} n WHERE {same})" for same in _same(both))
+    without = (f"NOT EXISTS (SELECT 1 FROM {came} n WHERE {same})" for same in same_run(both))
     return f"{BEFORE}.rows o WHERE {' AND '.join(without)}"
 
 
@@ -364,7 +364,7 @@ def _stage(
     cursor.execute(f"CREATE TEMP TABLE staged AS SELECT *, hash({listed}) AS mark FROM ({whole}) ORDER BY {order}")
 
 
-def _same(both: Sequence[str]) -> tuple[str, ...]:
+def same_run(both: Sequence[str]) -> tuple[str, ...]:
     """SQL: the new row n is the same run as the old row o, holds its time, or it had not ended; or it waited."""
     keys = [each for each in IDENTITY if each in both] or both
     equal = {each: f"n.{quoted(each)} IS NOT DISTINCT FROM o.{quoted(each)}" for each in keys}
