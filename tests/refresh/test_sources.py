@@ -263,6 +263,18 @@ def test_files_of_one_format_are_one_dataset_and_a_run_told_again_counts_once(be
     assert (changed.rows, changed.new, changed.changed) == (50, 0, 1)
 
 
+def test_runs_of_one_name_of_which_one_lasts_over_the_other_all_stay(bench, tmp_path):
+    path = tmp_path / "a.csv"
+    for refreshed, (began, ended) in enumerate([(12, 13), (10, 15), (11, 14)], start=1):
+        text = f"job_name,user,uid,start,end\ntrain,ann,1001,2026-01-05 {began}:00:00,2026-01-05 {ended}:00:00\n"
+        (tmp_path / f"{began}.csv").write_text(text)
+        path.write_text(text)
+        for name, address in (("one", path), ("all", f"{tmp_path}/1*.csv")):
+            if refreshed == 1:
+                bench.add_source(Source(name=name, kind="files", address=str(address)))
+            assert bench.refresh(name).rows == (refreshed if name == "all" else 1)
+
+
 def test_jobs_of_an_array_that_waited_in_an_earlier_file_are_there_once(bench, tmp_path):
     head, day = "JobID|State|Submit|Start|End\n", "2026-01-05T"
     done = "".join(f"7_{at}|COMPLETED|{day}09:00:00|{day}1{at}:00:00|{day}1{at}:30:00\n" for at in (1, 2))

@@ -4,9 +4,9 @@ The rows as they will be are made in a store of their own, beside the home, whos
 the place of those that are there in one transaction, when what people look at first is computed of them.
 
 A run is known by its cluster, namespace, name and container, and a pod by its uid. A row of a refresh takes the place
-of one with the same identity and start, or within its time, or of one that had not ended; one that waited gives way to
-any row of its pod or array of jobs. The others stay. How far the source was read stands in the same transaction: a
-refresh that is killed has changed nothing, and the next one brings the same rows.
+of one with the same identity and start, of the same pod within its time, or of one that had not ended; one that waited
+gives way to any row of its pod or array of jobs. The others stay. How far the source was read stands in the same
+transaction: a refresh that is killed has changed nothing, and the next one brings the same rows.
 """
 
 from __future__ import annotations
@@ -365,13 +365,13 @@ def _stage(
 
 
 def same_run(both: Sequence[str]) -> tuple[str, ...]:
-    """SQL: the new row n is the same run as the old row o, holds its time, or it had not ended; or it waited."""
+    """SQL: the new row n is the same run as the old row o, the same pod over its time, or it had not ended; or waited."""
     keys = [each for each in IDENTITY if each in both] or both
     equal = {each: f"n.{quoted(each)} IS NOT DISTINCT FROM o.{quoted(each)}" for each in keys}
     if "job_name" not in keys or START not in both:
         return (" AND ".join(equal.values()),)
     ran = f"n.{START} IS NOT DISTINCT FROM o.{START} OR o.{START} IS NULL OR (o.{FLAGS} & {STILL_RUNNING}) > 0"
-    if END in both:  # its start is told later than its use
+    if {END, "namespace", "container"} <= {*both}:  # a pod, whose start is told later than its use; others repeat names
         ran += f" OR (n.{START} <= o.{START} AND coalesce(n.{END}, 'infinity') >= o.{END})"
     waits = " AND ".join(f"o.{each} IS NULL" for each in (START, END) if each in both)
     array = f"{ARRAY.format('n')} = CASE WHEN {waits} THEN {ARRAY.format('o')} END"
