@@ -365,7 +365,7 @@ def _stage(
 
 
 def same_run(both: Sequence[str]) -> tuple[str, ...]:
-    """SQL: the new row n is the same run as the old row o, the same pod over its time, or it had not ended; or waited."""
+    """SQL: the new row n is the same run as the old row o, that pod over its time, or it had not ended; or waited."""
     keys = [each for each in IDENTITY if each in both] or both
     equal = {each: f"n.{quoted(each)} IS NOT DISTINCT FROM o.{quoted(each)}" for each in keys}
     if "job_name" not in keys or START not in both:
