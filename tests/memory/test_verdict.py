@@ -366,6 +366,13 @@ def test_few_runs_have_sizes_as_of_every_moment(n):
         assert {row.action for row in verdict(jobs(4)[:n], as_of=as_of).memory.rows} == {KEEP}
 
 
+def test_rows_as_of_before_say_that_their_runs_had_not_ended():
+    rows = verdict(jobs(4).assign(user=["early"] * 450 + ["late"] * 150), as_of="1").memory.rows
+    late = [row for row in rows if row.key["user"] == "late"]
+    assert {row.reason for row in late} == {FEW}
+    assert all(why(row, MEMORY, "GB") == f"kept: too few of {row.n_runs} runs had ended" for row in late)
+
+
 @pytest.mark.parametrize("spread", [0.1, 0.4, 0.8])
 def test_killed_runs_are_among_the_kills_of_the_next_thousand(spread):
     rng, held = np.random.default_rng(8), []

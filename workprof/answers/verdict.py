@@ -104,7 +104,7 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
     larger = "longer limit" if resource == TIME else "larger request"
     return {
         ROOM: "; ".join(part for part in (f"largest of {runs} used {used}", not_judged(row)) if part),
-        FEW: f"kept: {runs} so far{though}",
+        FEW: f"kept: {f'too few of {runs} had ended' if row.by and row.n_runs > 1 else f'{runs} so far'}{though}",
         FULL: f"kept: {full}",
         VARIES: f"kept: use varies {number(row.largest / row.smallest) if row.smallest > 0 else 'many'}-fold",
         STEPS: f"kept: no allowed size lies between {number(row.largest)} and {number(row.request)} {unit}",
