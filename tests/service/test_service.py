@@ -213,6 +213,8 @@ def test_a_declared_question_is_asked_by_its_settings(client, filled):
     told = problem(client.get("/v1/questions/memory.bins", params={"task": "worker", "k": "99"}), 422)
     assert told["errors"][0] | {"allowed": ""} == {"field": "k", "value": "99", "allowed": ""}
     assert problem(client.get("/v1/questions/memory.bins"), 422)["errors"][0]["field"] == "task"
+    (odd,) = problem(client.get("/v1/questions/memory.verdict", params={"round_to": "0"}), 422)["errors"]
+    assert (odd["field"], odd["value"]) == ("round_to", "0") and odd["allowed"].startswith("give sizes")
     listed = {one["name"] for one in client.get("/v1/questions").json()}
     assert {"memory.bins", "profiles.fit", "profiles.forecaster"} <= listed
     profiles = client.get("/v1/profiles").json()

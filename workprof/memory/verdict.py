@@ -147,7 +147,7 @@ class VerdictSettings:
         match = _KILLS.fullmatch(text)
         if match is None or (match[2] and float(match[1]) > 100):
             raise SettingsError(
-                f"acceptable kills are {self.acceptable_kills!r}; give a number such as 3, or a share such as 0.5%"
+                f"acceptable_kills is {self.acceptable_kills!r}; give a number such as 3, or a share such as 0.5%"
             )
         return float(match[1]) / 100 if match[2] else min(1.0, float(match[1]) / max(n_judged, 1))
 

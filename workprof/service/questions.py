@@ -12,7 +12,7 @@ import numpy as np
 
 from workprof.answers.told import NAMED, TOLD
 from workprof.core.errors import SettingsError
-from workprof.core.fields import Leaf, by_name, leaves, put, read
+from workprof.core.fields import Leaf, by_name, check_value, leaves, put, read
 from workprof.core.question import Question
 from workprof.core.records import to_json
 from workprof.service.jobs import BadFields, FieldProblem
@@ -93,6 +93,9 @@ def settings_from(question: Question[Any, Any], pairs: Sequence[tuple[str, str]]
             continue
         try:
             now = by_name(own, [(name, value)]) if leaf is None else {leaf.path: read(leaf, value)}
+            for one in own:
+                if one.path in now:
+                    check_value(one, now[one.path], flag=name)
         except SettingsError as error:
             known = sorted({*(one.path for one in own), *flags})
             allowed = known if "no setting" in str(error) else str(error).partition("; ")[2] or str(error)
