@@ -399,7 +399,9 @@ def test_rows_are_found_by_request_and_unknown_ones_say_why(slurm):
     unknown = sizes.find({"user": "eve", "task_name": "train"}, 7.5)
     assert (unknown.row, unknown.size) == (None, 7.5)
     assert unknown.note == "no run of user 'eve' and task_name 'train' is known"
-    assert sizes.find({"user": "ana"}, 7.5).row is None
+    alone = sizes.find({"user": "ana"}, 7.5)
+    assert (alone.row, alone.note) == (None, "user 'ana' alone does not tell which job it is")
+    assert sizes.find({}, 7.5).note == "no run of a job without a name is known"
 
 
 def test_what_is_not_said_or_new_gets_the_largest_size_of_the_rows_that_agree(slurm):
@@ -422,6 +424,11 @@ def test_a_raise_is_never_below_what_is_asked():
     found = verdict(table)
     row = next(one for one in rows_in(found, MEMORY) if one.action == RAISE)
     assert row.key == {"user": "bob", "task_name": "train"}
+    asked = [Sizes(found.memory).find(row.key, row.request * times).size for times in (0.1, 9)]  # that nobody asked for
+    assert asked == [row.size, row.request * 9]
+    kept = dataclasses.replace(row, action=KEEP, size=row.request)
+    sizes = Sizes(dataclasses.replace(found.memory, rows=(kept,)))
+    assert [sizes.find(row.key, row.request * times).size for times in (0.5, 9)] == [row.request / 2, row.request * 9]
     (one,) = [one for one in csv.DictReader(io.StringIO(told(found, "csv"))) if one["action"] == "raise"]
     assert int(one["size_bytes"]) > int(one["request_bytes"])
     assert dataclasses.replace(row, by=()).by == ()

@@ -78,7 +78,8 @@ class Sizes:
         """The row of a run; a size to lower to is never above its request, one to raise to never below.
 
         Where the run's request, or a column of its key, is not given or new, the largest size of the rows that agree
-        with the others counts: no job gets less than any of them says.
+        with the others counts: no job gets less than any of them says, nor less than it asks where that row does not
+        lower.
 
         `job` is column -> value of what names it; the request is in the unit of the resource.
         """
@@ -90,13 +91,15 @@ class Sizes:
                 return Found(row, _for_request(row, request), "")
         names = tuple(name for name in _without_request(self.verdict.levels[0]) if _text(job.get(name)))
         values = tuple(_text(job[name]) for name in names)
-        rows = self._agreeing(names).get(values, []) if set(names) & set(NAMES) else []
+        given = listed([f"{name} {value!r}" for name, value in zip(names, values, strict=True)])
+        if given and not set(names) & set(NAMES):
+            return Found(None, request, f"{given} alone does not tell which job it is")
+        rows = self._agreeing(names).get(values, []) if names else []
         if not rows:
-            given = [f"{name} {value!r}" for name, value in zip(names, values, strict=True)]
-            return Found(None, request, f"no run of {listed(given) or 'a job without a name'} is known")
+            return Found(None, request, f"no run of {given or 'a job without a name'} is known")
         row = max(rows, key=lambda one: one.size)
-        size = row.size if request is None else min(row.size, request)
-        return Found(row, size, f"the largest size of {counted(len(rows), 'row')}" if len(rows) > 1 else "")
+        note = f"the largest size of {counted(len(rows), 'row')}" if len(rows) > 1 else ""
+        return Found(row, _for_request(row, request), note)
 
     def _agreeing(self, names: Key) -> dict[Key, list[VerdictRow]]:
         """The rows of the finest keys by some of their columns."""
