@@ -13,6 +13,7 @@ import pytest
 from tests.command_line import run_here
 from workprof.campaign.journal import Journal
 from workprof.campaign.plan import Node, plan_of, read_plan
+from workprof.campaign.running import run_plan
 from workprof.campaign.status import enlisted, status_of
 from workprof.charts.campaign import campaign_ways
 from workprof.core.campaigns import WAYS
@@ -112,6 +113,20 @@ def test_sixty_runs_killed_three_times_are_sixty_results_and_none_is_done_twice(
     assert Counter(ledger.read_text().split()) == {"count": 30, "keep": 30}
     (dataset,) = run_here("datasets", "--json", home=tmp_path / "home").json
     assert (dataset["rows"], dataset["finished"]) == (60, 60)
+
+
+@pytest.mark.slow
+def test_a_failed_run_that_was_killed_while_it_was_tried_again_is_tried_once_more(tmp_path):
+    plan = plan_of({"commands": {"fail": "exit 3"}}, tmp_path / "plan.toml")
+    journal, (run,) = Journal(tmp_path / "kept"), plan.runs
+    with journal.held():
+        run_plan(plan, journal)
+        assert (journal.states[run.name].state, journal.states[run.name].attempt) == ("FAILED", 1)
+        for state in ("DEPLOYED", "RUNNING"):
+            journal.note(run.name, state, attempt=2)
+        run_plan(plan, journal)
+    assert (journal.states[run.name].state, journal.states[run.name].attempt) == ("FAILED", 2)
+    assert [one["attempt"] for one in journal.results()] == [1, 2]
 
 
 def test_a_line_that_a_kill_cut_short_is_passed_over(tmp_path):

@@ -80,10 +80,12 @@ def _suite(plan: Plan, node: Node, number: int, journal: Journal) -> None:
 
 def _one(plan: Plan, run: Run, journal: Journal) -> None:
     before = journal.states[run.name]
-    first = max(1, before.attempt) if before.state != "FAILED" else before.attempt + 1
+    again = before.state == "FAILED"
+    first = before.attempt + 1 if again else max(1, before.attempt)
+    last = first + plan.retries if again else max(first, plan.retries + 1)  # killed while it was tried again: once more
     journal.note(run.name, "DEPLOYED", attempt=first)
     reason = ""
-    for attempt in range(first, first + plan.retries + 1 - (first - 1 if before.state != "FAILED" else 0)):
+    for attempt in range(first, last + 1):
         memory = plan.memory_bytes * plan.lift ** (attempt - 1)
         journal.note(run.name, "RUNNING", attempt=attempt)
         spec = {
