@@ -96,8 +96,11 @@ def test_machines_are_told_apart_by_what_differs_between_them_and_is_known_befor
 
 def test_a_configuration_is_named_in_words(tmp_path):
     frame = table().assign(memory_mib=512, threads=[1 + row % 2 for row in range(50)], pinned="yes")
-    found, _ = read_configurations(written(tmp_path, frame), ("threads", "memory_mib", "pinned"))
+    found, notes = read_configurations(written(tmp_path, frame), ("threads", "memory_mib", "pinned"))
+    assert notes == ()
     assert set(found[0].options) == {f"threads {n}, memory 512 MiB, pinned yes" for n in (1, 2)}
+    _, notes = configurations_of(frame.assign(threads=[np.nan, *range(1, 50)]), ("threads",))
+    assert "missing values count as the mean of the others: threads of 1 configuration" in notes
 
 
 @pytest.mark.slow

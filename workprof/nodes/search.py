@@ -257,13 +257,14 @@ def configurations_of(
         table["workload"] = ""
     table["workload"], table["machine"] = table["workload"].fillna("").astype(str), table["machine"].astype(str)
     measured, own = len(table), [name for name in options if name in table.columns]
-    numeric = [name for name in table.select_dtypes("number").columns if name not in (*NAMED, *own)]
+    numbers = [name for name in table.select_dtypes("number").columns if name not in NAMED]
+    numeric = [name for name in numbers if name not in own]
     texts = set(table.columns) - {*NAMED, *own, *numeric}
     table = table.groupby([*NAMED[:3], *own], as_index=False, dropna=False)[["runtime", "cost", *numeric]].mean()
     again = measured - len(table)
     notes = list(priced)
     notes += [f"further measurements of configurations, averaged with the first: {again}"] if again else []
-    lacking = {name: int((~np.isfinite(table[name])).sum()) for name in numeric}
+    lacking = {name: int((~np.isfinite(table[name])).sum()) for name in numbers}
     texts |= {name for name, n in lacking.items() if n == len(table)}
     gaps = [f"{name} of {counted(n, 'configuration')}" for name, n in lacking.items() if n and name not in texts]
     notes += [f"missing values count as the mean of the others: {', '.join(gaps)}"] if gaps else []
