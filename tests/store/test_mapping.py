@@ -298,6 +298,16 @@ def test_a_file_with_workprofs_own_names_loads_as_before(store, write):
     assert set(store.frame("own", ["peak_memory_bytes"])["peak_memory_bytes"]) == {7e7}
 
 
+def test_beside_workprofs_own_names_sure_columns_are_fields_and_others_told(store, write):
+    """`--look` showed the moments as fields, and the import left all of them out without a word."""
+    rows = "".join(f"j{at},60,{1718257276 + at}.000,{1718257336 + at}.000,{4 + at}\n" for at in range(4))
+    path = write("o.csv", f"job_name,duration_s,started_at,end,max_rss\n{rows}")
+    report = store.ingest([path], IngestOptions())
+    assert store.frame("o", ["start_time_s"])["start_time_s"].tolist() == [1718257276.0 + at for at in range(4)]
+    (told,) = [check for check in report.checks if check.name == "doubtful columns"]
+    assert told.count == 1 and "'max_rss' (peak_memory_bytes: no unit in the column's name)" in told.message
+
+
 def test_start_times_alone_are_refused_in_one_sentence(store, write):
     path = write("starts.csv", table("job,start,status", lambda at: (f"j{at}", 1_700_000_000 + at, "done")))
     with pytest.raises(ColumnMissing, match="There are start times, but no end and no duration: add a column"):

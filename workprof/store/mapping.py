@@ -208,6 +208,7 @@ DAY_ALONE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 OWN_NAME, DATES, IN_VALUES, IN_NAME = "workprof's own name", "dates", "units in the values", "in the column's name"
+SINCE_1970 = "time stamps since 1970"
 AS_CHOSEN, UNREADABLE = "as chosen", "most values cannot be read"
 
 
@@ -532,7 +533,7 @@ def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Lo
     if field in TIME_FIELDS:
         epoch = _epoch(number)
         if epoch:
-            return Guess(FieldSource(column, epoch), True, "time stamps since 1970")
+            return Guess(FieldSource(column, epoch), True, SINCE_1970)
         return Guess(FieldSource(column, own), False, "no unit in the column's name")
     unit, sure = {"s": _seconds, "B": _bytes, "percent": _percent}[own](field, words, number)
     return Guess(FieldSource(column, unit), sure, "size of the values" if sure else "no unit in the column's name")

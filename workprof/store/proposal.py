@@ -35,6 +35,7 @@ from workprof.store.mapping import (
     NEARLY_ALL,
     OWN_NAME,
     SHORTEST_MEDIAN_S,
+    SINCE_1970,
     UNREADABLE,
     Guess,
     as_json,
@@ -100,8 +101,11 @@ def taken(database: Database, path: Path, options: IngestOptions) -> tuple[Inges
         return options, ()  # the ingest tells why
     own = {rule.field for rule in own_rules({}, result.columns)}
     further = {field: source for field, source in result.mapping.items() if field not in own or source.column != field}
+    doubts: tuple[Check, ...] = ()
     if not missing_fields(own):
-        further = {field: source for field, source in further.items() if _is_certain(field, result.evidence[field])}
+        doubtful = {field: one for field, one in result.evidence.items() if not _is_certain(field, one)}
+        doubts = _doubts({field: one for field, one in doubtful.items() if field in further})
+        further = {field: source for field, source in further.items() if field not in doubtful}
     elif result.refusal:
         if result.missing:
             proposal = f"A proposal: {as_json(result.mapping)}" if result.mapping else NO_PROPOSAL
@@ -110,7 +114,17 @@ def taken(database: Database, path: Path, options: IngestOptions) -> tuple[Inges
             f"{path.name}: {result.refusal}. {_options(result)}Check it with `workprof ingest FILE --look`, then load "
             f"it with --map FILE.json that holds {as_json(result.mapping)}"
         )
-    return replace(options, mapping=further), result.checks
+    return replace(options, mapping=further), (*doubts, *result.checks)
+
+
+def _doubts(doubtful: Mapping[str, Evidence]) -> tuple[Check, ...]:
+    """What is told of columns that may be fields, and are none for lack of certainty."""
+    named = ", ".join(f"{one.column!r} ({field}: {one.why or 'by its name'})" for field, one in doubtful.items())
+    message = (
+        f"{len(doubtful)} columns may be fields, which is not certain, so they are further columns: {named}; map them "
+        f"with --map if they are"
+    )
+    return (Check("doubtful columns", "warning", len(doubtful), message),) if doubtful else ()
 
 
 SEPARATED = re.compile(r"[+-]?\d{1,3}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+,\d+|(?:[ '\u00a0\u202f]\d{3})+(?:[.,]\d+)?)")
@@ -163,7 +177,7 @@ def _options(result: Suggestion) -> str:
 
 def _is_certain(field: str, evidence: Evidence) -> bool:
     """Tell whether a file whose names already do says by itself what a further column is."""
-    certain = FIELDS[field].type == TEXT or evidence.why in (DATES, IN_NAME, IN_VALUES)
+    certain = FIELDS[field].type == TEXT or evidence.why in (DATES, SINCE_1970, IN_NAME, IN_VALUES)
     return certain and evidence.sure and not evidence.unread
 
 
