@@ -445,7 +445,9 @@ def test_uses_a_unit_above_neighbours_and_requests_are_missing_and_told(store, w
     np.testing.assert_allclose(frame["peak_memory_bytes"], wanted)
 
 
-@pytest.mark.parametrize(("start", "end", "told"), [("+02:00", "", 6), ("Z", " UTC", 0), ("", "", 0), ("", "+0200", 6)])
+@pytest.mark.parametrize(
+    ("start", "end", "told"), [("+02:00", "", 6), ("Z", " UTC", 0), ("Z", " CET", 0), ("", "", 0), ("", "+0200", 6)]
+)
 def test_moments_with_and_without_a_zone_are_told(store, write, start, end, told):
     rows = "".join(f"j{at},2026-10-01 12:00:00{start},2026-10-01 15:30:00{end}\n" for at in range(6))
     _, _, checks = loaded(store, write("z.csv", f"job,started,finished\n{rows}"), "duration_s")

@@ -152,6 +152,7 @@ MOMENTS = (
     "%a %b %d %H:%M:%S %Y",
     "%m/%d/%Y %H:%M:%S",
     "%d/%b/%Y:%H:%M:%S",
+    "%a, %d %b %Y %H:%M:%S GMT",
     "%d.%m.%Y %H:%M:%S",
     "%m/%d/%y-%H:%M:%S",
     "%m/%d/%Y %H:%M",
@@ -163,6 +164,9 @@ MOMENTS = (
     *(f"%d{sign}%b{sign}%Y{time}" for sign in ("-", " ") for time in (" %H:%M:%S", " %H:%M", " %I:%M:%S %p", "")),
 )
 """Further ways to write a moment, in the formats of strptime; the second is the American order."""
+
+WITH_OFFSET = ("%a, %d %b %Y %H:%M:%S %z", "%d/%b/%Y:%H:%M:%S %z")
+"""Moments of mails (RFC 5322) and of web servers."""
 
 BASIC = r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d(?:\.\d+)?(?:Z|[+-]\d\d(?::?\d\d)?)?)"
 """A moment in ISO 8601's basic format: '20240526T195450Z'."""
@@ -253,6 +257,7 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
         f"WHEN regexp_matches({value}, '^\\d{{1,2}}-\\d{{1,2}}-\\d{{4}}\\b') "
         f"THEN epoch(try_strptime({value}, [{_listed(year_last)}])) "
         f"WHEN regexp_matches({value}, '^\\d{{4}}/') THEN epoch(try_strptime({value}, [{_listed(YEAR_FIRST)}])) "
+        f"WHEN regexp_matches({value}, ' [+-]\\d{{4}}$') THEN epoch(try_strptime({value}, [{_listed(WITH_OFFSET)}])) "
         f"ELSE epoch(try_strptime({value}, [{_listed(short_first)}])) END"
     )
 

@@ -129,7 +129,7 @@ def _doubts(doubtful: Mapping[str, Evidence]) -> tuple[Check, ...]:
 
 SEPARATED = re.compile(r"[+-]?\d{1,3}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+,\d+|(?:[ '\u00a0\u202f]\d{3})+(?:[.,]\d+)?)")
 """A number with separators of thousands: '1,288,490', '1.100,5', "1'600"."""
-ZONE = re.compile(r"\d{1,2}:\d\d.*?(Z|\s?UTC|[+-]\d\d(?::?\d\d)?)?$")
+ZONE = re.compile(r"\d{1,2}:\d\d.*?(Z|\s?(?![AP]M$)[A-Z]{2,5}|[+-]\d\d(?::?\d\d)?)?$")
 
 
 def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]:
