@@ -173,6 +173,17 @@ def test_lengths_of_time_are_seconds_and_added_up(tmp_path, length, seconds):
         assert rows_of(tmp_path, name)["duration_s"].tolist() == [times * seconds] * (4 // times)
 
 
+def test_a_run_whose_last_part_has_not_ended_goes_on(tmp_path):
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(path) as connection:
+        end = "CASE WHEN i <> 3 THEN 100.0 * i + 60 END"
+        rows = f"SELECT 'j' || i // 2 AS job_name, 100.0 * i AS start_time_s, {end} AS end_time_s FROM range(4) r(i)"
+        connection.execute(f"CREATE TABLE t AS {rows}")
+    pull(tmp_path, "--from", path, "--as", "runs", "--run", "job_name")
+    found = rows_of(tmp_path, "runs").set_index("job_name")["end_time_s"].sort_index().tolist()
+    np.testing.assert_array_equal(found, [160, np.nan])
+
+
 @pytest.mark.parametrize(
     ("address", "told"),
     [

@@ -98,8 +98,9 @@ def with_keys(table: Any, keys: Sequence[str]) -> Any:
 def runs(table: Any, keys: Sequence[str], fields: Mapping[str, str]) -> Any:
     """One row per run of rows that each tell of a part of it.
 
-    A run begins with its first row and ends with its last; means count by the rows' duration where that is known, of
-    durations, bytes and calls the sum counts, of other numbers the largest; of texts the first in the engine's order.
+    A run begins with its first row and ends with its last, or not where one that began has no end; means count by the
+    rows' duration where that is known, of durations, bytes and calls the sum counts, of other numbers the largest; of
+    texts the first in the engine's order.
     """
     of = {column: field for field, column in fields.items()}
     weight = _row_duration(table, fields)
@@ -108,7 +109,10 @@ def runs(table: Any, keys: Sequence[str], fields: Mapping[str, str]) -> Any:
         if name in keys:
             continue
         column, field = table[name], of.get(name, "")
-        if not kind.is_numeric():
+        if field == "end_time_s" and "start_time_s" in fields and not kind.is_string():
+            goes_on = (column.isnull() & table[fields["start_time_s"]].notnull()).any()
+            made[name] = goes_on.ifelse(_ibis().null(kind), column.max())
+        elif not kind.is_numeric():
             made[name] = (
                 column.max() if kind.is_boolean() or (kind.is_temporal() and field not in FIRST) else column.min()
             )
