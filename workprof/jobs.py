@@ -57,6 +57,7 @@ class JobView:
     started: float  # seconds since the epoch
     elapsed_s: float  # since it was submitted
     found: int = 0  # times that it told what it has found so far
+    listed: bool = True  # not where nobody began it and the data cannot answer: that is no failure
 
     @property
     def active(self) -> bool:
@@ -94,11 +95,12 @@ class _Job:
     def find(self, so_far: Packed) -> None:
         self.so_far, self.view = so_far, replace(self.view, found=self.view.found + 1)
 
-    def change(self, state: str, fraction: float | None, message: str) -> None:
+    def change(self, state: str, fraction: float | None, message: str, *, listed: bool = True) -> None:
         if self.stop.is_set() and state in ACTIVE:
             return  # it is on its way to its end, whatever its child still tells
+        elapsed_s = time.monotonic() - self._begun
         self.view = replace(
-            self.view, state=state, fraction=fraction, message=message, elapsed_s=time.monotonic() - self._begun
+            self.view, state=state, fraction=fraction, message=message, elapsed_s=elapsed_s, listed=listed
         )
 
 
@@ -199,7 +201,8 @@ class Jobs:
         except Cancelled:
             job.change("cancelled", None, "cancelled")
         except WorkprofError as error:
-            job.change("failed", None, str(error))
+            asked = job.ahead_s is None
+            job.change("failed", None, str(error), listed=asked or isinstance(error, StepFailed))
         except OSError as error:
             lost = "the step could not be run"
             job.change("failed", None, str(no_room(self._folder, lost) if is_full(error) else f"{lost}: {error}"))
@@ -262,8 +265,10 @@ class Jobs:
             code = child.wait()
         if job.stop.is_set():
             raise Cancelled("cancelled")
+        if heard.refusal:
+            raise WorkprofError(heard.refusal)
         if code != 0:
-            raise StepFailed(heard.refusal or last_words(folder, code))
+            raise StepFailed(last_words(folder, code))
         return heard.passed
 
 

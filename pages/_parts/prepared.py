@@ -58,7 +58,7 @@ def _prepare(workbench: Workbench, dataset: Dataset, longest_s: float, progress:
                 return
             _until(lambda: not any(job.active for job in workbench.jobs()), progress)
             with suppress(ColumnMissing, NotEnoughData):  # it cannot be told of this dataset, or not yet
-                _compute(workbench, dataset, name, progress)
+                _compute(workbench, dataset, name, lasts[name], progress)
                 waiting.remove(name)
                 break
         else:
@@ -73,18 +73,18 @@ def _seconds(workbench: Workbench, dataset: Dataset, name: str) -> float:
     return long_question.takes(workbench, compute, dataset, compute.resolved(dataset.hash)).seconds
 
 
-def _compute(workbench: Workbench, dataset: Dataset, name: str, progress: Progress) -> None:
+def _compute(workbench: Workbench, dataset: Dataset, name: str, ahead_s: float, progress: Progress) -> None:
     """Compute one of them where nobody began, cancelled or kept it."""
     if name == SWEEP:
         state = workbench.sweep_state(dataset.hash, SweepSettings())
         if not state.standing.complete and all(group.job is None for group in state.groups):
-            workbench.start_sweep(dataset.hash, SweepSettings())
+            workbench.start_sweep(dataset.hash, SweepSettings(), ahead_s)
             _until(lambda: not workbench.sweep_state(dataset.hash, SweepSettings()).running, progress)
         return
     compute: Any = getattr(workbench, name)
     outcome = compute.cached(dataset.hash)
     if outcome.result is None and outcome.job is None:
-        key = compute.start(dataset.hash).key
+        key = compute.start(dataset.hash, ahead_s=ahead_s).key
         _until(lambda: not getattr(workbench.job(key), "active", False), progress)
 
 

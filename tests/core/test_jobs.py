@@ -47,9 +47,9 @@ def jobs(cache, tmp_path, monkeypatch):
     registry.close()
 
 
-def start(jobs, asked, rows=3):
+def start(jobs, asked, rows=3, ahead_s=None):
     key = STEP.key("d" * 32, asked)
-    jobs.start(Request(STEP, "dataset", asked, key), lambda: frames(rows))
+    jobs.start(Request(STEP, "dataset", asked, key), lambda: frames(rows), ahead_s)
     return key
 
 
@@ -192,6 +192,10 @@ def test_a_refusal_and_a_crash_are_told_in_words(jobs):
     crashed = start(jobs, Asked(how="crash"))
     assert jobs.wait(crashed, 30).state == "failed"
     assert "status -6" in jobs.view(crashed).message
+    assert jobs.view(refused).listed
+    for how, listed in (("refuse", False), ("crash", True)):  # begun by the server: a crash is one all the same
+        begun = start(jobs, Asked(how=how, seconds=0.1), ahead_s=1.0)
+        assert (jobs.wait(begun, 30).state, jobs.view(begun).listed) == ("failed", listed)
 
 
 def test_more_jobs_than_slots_wait_and_can_be_cancelled(jobs):

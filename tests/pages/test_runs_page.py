@@ -172,6 +172,8 @@ def test_a_job_without_a_result_is_listed(app, runs, house):
     dataset = runs["bins"].dataset_hash
     job = workbench.bin_models.start(dataset, PredictorSettings(bins=BinSettings(task="no such task")))
     workbench.wait(job.key, 60)
+    begun = workbench.bin_models.start(dataset, PredictorSettings(bins=BinSettings(task="neither")), ahead_s=1.0)
+    workbench.wait(begun.key, 60)  # by the server, which lists what failed for somebody alone
     test = app("runs")
     assert problems(test) == []
     (shown,) = (one.value for one in test.dataframe if "state" in one.value.columns)

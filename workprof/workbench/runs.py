@@ -166,9 +166,9 @@ class RunQuestions(ForecastQuestions):
         return gone
 
     def open_jobs(self) -> tuple[OpenJob, ...]:
-        """The jobs since the start that left no result, newest first."""
+        """The jobs since the start that left no result, newest first, but for what nobody asked and no data answers."""
         names = {entry.hash: entry.name for entry in self._store.datasets()}
-        return tuple(_open_job(view, names) for view in self.jobs() if view.state != "done")
+        return tuple(_open_job(view, names) for view in self.jobs() if view.state != "done" and view.listed)
 
     def compare_runs(self, before: str, after: str) -> RunComparison:
         """Which settings and which numbers of two kept runs of one step differ.
