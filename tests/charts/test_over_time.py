@@ -57,6 +57,14 @@ def test_bars_are_the_sums_of_the_rows_and_cells_the_unused_memory():
     assert len(cells.x) == some.sum()
 
 
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_a_row_has_the_height_of_its_name_however_few_there_are(count):
+    _, _, chart = shown(trace(user=[f"u{place % count}" for place in range(400)]), "user")
+    layout = chart.light.layout
+    plot = layout.height - layout.margin.t - layout.margin.b
+    assert (layout.yaxis.domain[1] - layout.yaxis.domain[0]) * plot / count > 18.5
+
+
 def test_every_cell_has_a_point_that_names_it_for_a_click():
     found, names, chart = shown(trace())
     cells = chart.figure.data[3]

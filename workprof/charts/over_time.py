@@ -22,10 +22,11 @@ from workprof.memory.over_time import BIN_WORDS, OTHERS, OverTime
 
 MOST_DRAWN = 12
 """Rows of the heat map; the others are added up in the last one."""
-ROW_PX, BARS_PX = 19, 90
+ROW_PX, GAP_PX, BARS_PX = 19, 10, 90
+"""Of the plot: a row of the heat map, what lies above the rows, and the bars over it."""
 MARGIN = {"l": 8, "r": 52, "t": 56, "b": 122}
-BARS_FROM = 0.06
-"""Of the height of the plot, between bars and heat map."""
+YEAR_PX = 26
+"""Below the days of an axis of dates: their year takes a line of its own."""
 DECADES = 4
 """Of the colours: less than this below the largest cell is as pale as the ground."""
 IDLE_RGB = "201,96,31"
@@ -111,7 +112,9 @@ def over_time_chart(result: OverTime, names: Mapping[str, str]) -> Chart:
     with np.errstate(divide="ignore"):
         shade = np.where(drawn.unused > 0, np.maximum(np.log10(drawn.unused), floor), np.nan)
     ticks = list(range(math.ceil(floor), math.floor(ceiling) + 1))
-    bottom = (len(drawn.names) * ROW_PX) / (len(drawn.names) * ROW_PX + BARS_PX)
+    rows_px = len(drawn.names) * ROW_PX
+    plot_px = rows_px + GAP_PX + BARS_PX
+    margin = MARGIN | {"b": MARGIN["b"] + YEAR_PX * result.dated}
     traces: list[dict[str, Any]] = [
         shapes.columns(
             starts,
@@ -172,7 +175,7 @@ def over_time_chart(result: OverTime, names: Mapping[str, str]) -> Chart:
         traces,
         x={**axis, "anchor": "y", "showgrid": False, "zeroline": False},
         y={
-            "domain": [0, bottom - BARS_FROM / 2],
+            "domain": [0, rows_px / plot_px],
             "autorange": "reversed",
             "tickvals": list(drawn.names),
             "showgrid": False,
@@ -180,10 +183,10 @@ def over_time_chart(result: OverTime, names: Mapping[str, str]) -> Chart:
             "ticks": "",
             "tickfont": {"size": 11},
         },
-        height=MARGIN["t"] + MARGIN["b"] + BARS_PX + ROW_PX * len(drawn.names),
-        margin=MARGIN,
+        height=margin["t"] + margin["b"] + plot_px,
+        margin=margin,
         yaxis2={
-            "domain": [bottom + BARS_FROM / 2, 1],
+            "domain": [1 - BARS_PX / plot_px, 1],
             "title": {"text": f"GB·h per<br>{bin_word}"},
             "range": [0, top],
             "automargin": True,
