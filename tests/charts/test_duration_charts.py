@@ -20,7 +20,7 @@ from workprof.answers.estimates import (
 )
 from workprof.answers.how_long import expected_evaluation
 from workprof.charts.durations.errors import error_cdf, profile_error_boxes
-from workprof.charts.durations.observed import MOST_DRAWN, group_curves, observed_ecdf
+from workprof.charts.durations.observed import MOST_DRAWN, group_curves, observed_ecdf, scaled_axes
 from workprof.charts.shapes import NEUTRAL
 from workprof.core.words import formatted
 from workprof.forecasts.candidates import CANDIDATES
@@ -182,6 +182,11 @@ def test_a_small_chart_names_its_group_and_reads_its_cursor():
             assert f"90 %: {formatted('duration_s', value_at(group, 0.9))}" in _labels(chart)[position]
             assert int(marks.x[position]) == position % columns
             assert GROUPS[position].split()[0] in marks.hovertext[position]
+
+
+def test_an_axis_between_two_named_values_names_its_ends_with_their_unit():
+    axis, _ = scaled_axes(NO_BANDS, "duration_s", 3.0, 6.0)
+    assert (axis["tickvals"], axis["ticktext"]) == ([3.0, 6.0], ["3 s", "6 s"])
 
 
 def test_small_charts_have_one_scale_and_keep_to_their_places():
