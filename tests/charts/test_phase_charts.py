@@ -13,6 +13,7 @@ from tests.charts import records_for_phases as given
 from tests.charts.records_for_tests import HOSTILE
 from workprof.answers.phases import phase_table, seconds, timeline_sentence
 from workprof.answers.recognition import (
+    evaluation_answer,
     evaluation_figures,
     evaluation_sentence,
     inner_table,
@@ -338,6 +339,10 @@ def test_what_was_not_evaluated_is_said():
     assert "Nothing could be evaluated" in evaluation_sentence(given.evaluation(known=False, unknown=False))
     shown = {line.label: line.value for line in evaluation_figures(given.evaluation(known=False))}
     assert shown["Accuracy"] == "no data"
+    none_left_out = dataclasses.replace(given.evaluation(unknown=False), c=float("nan"))
+    shown = {line.label: line.value for line in evaluation_figures(none_left_out)}
+    assert (shown["Unknown rejected"], shown["Known rejected"]) == ("not tested", "not tested")
+    assert "no unknown workload was tested, so none could be rejected" in evaluation_answer(none_left_out).notes
 
 
 def test_where_too_few_runs_are_learned_for_a_threshold_no_rejection_is_claimed():

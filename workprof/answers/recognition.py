@@ -364,6 +364,7 @@ def live_note(view: LiveView) -> str:
     )
 
 
+NONE_UNKNOWN = "no unknown workload was tested, so none could be rejected"
 NO_LIMIT = "too few runs of each workload for a threshold, so none is called unknown. Record at least four of each"
 
 
@@ -516,9 +517,10 @@ FALSE_REJECTS = Column(
 def evaluation_figures(result: Evaluation) -> tuple[Figure, ...]:
     """Accuracy, rejection of unknown workloads and false rejects."""
     baseline = f"baseline {share_words(max(result.baselines.values(), default=math.nan))}"
+    lacking = "no threshold" if has_no_threshold(result) else "not tested"
     return (
         Figure(ACCURACY, result, baseline),
-        *(Figure(column, result, lacking="no threshold") for column in (WITH_REJECTIONS, REJECTED, FALSE_REJECTS)),
+        *(Figure(column, result, lacking=lacking) for column in (WITH_REJECTIONS, REJECTED, FALSE_REJECTS)),
     )
 
 
@@ -567,7 +569,8 @@ def evaluation_answer(result: Evaluation) -> Answer:
         notes.append(
             f"{splits_note(known)} Precision {known.precision:.3f}, recall {known.recall:.3f}, F1 {known.f1:.3f}"
         )
-    notes.append(NO_LIMIT if math.isnan(result.c) else f"the limit is c = {result.c:.2f}")
+    limit = NO_LIMIT if has_no_threshold(result) else NONE_UNKNOWN
+    notes.append(limit if math.isnan(result.c) else f"the limit is c = {result.c:.2f}")
     return Answer(
         evaluation_sentence(result),
         evaluation_figures(result),
