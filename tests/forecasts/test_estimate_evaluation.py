@@ -13,6 +13,7 @@ from workprof.core.errors import NotEnoughData
 from workprof.core.progress import hearing
 from workprof.core.records import pack, unpack
 from workprof.core.settings import from_environment
+from workprof.forecasts import intervals
 from workprof.forecasts.choice import SIMPLE, TRIED
 from workprof.forecasts.encoder import usable_fields
 from workprof.forecasts.estimate_evaluation import (
@@ -229,6 +230,17 @@ def test_a_fold_does_not_know_its_own_values(n_folds):
         assert np.array_equal(values, second.predictions[name]), name
     assert np.array_equal(first.low, second.low)
     assert np.array_equal(first.high, second.high)
+
+
+def test_of_many_rows_some_choose_and_calibrate_and_all_are_tested(monkeypatch):
+    monkeypatch.setattr(intervals, "VALIDATED_ROWS", 30)
+    jobs, settings = planted_jobs(300), EstimateSettings(n_folds=5)
+    known, named = known_jobs(jobs, settings.target), replace(settings, fields=usable_fields(jobs, (), settings.mode))
+    pair = training_pairs(known, make_folds(jobs, settings.split, 5), named)[0]
+    for rows, own in zip((one.rows for one in validate_pair(known, named, pair)), pair.tests, strict=True):
+        assert len(rows) == 30 < len(own) and set(rows) <= set(own)
+    result = evaluate_estimates({"jobs": jobs}, settings)
+    assert result.n_test == 300 and 0.8 < result.interval.coverage < 1
 
 
 @needs_shared_data

@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
-from workprof.forecasts.candidates import MANY_ROWS, CandidateQuantiles, predict_quantiles, train_candidates
+from workprof.forecasts.candidates import (
+    MANY_ROWS,
+    MODEL_ROWS,
+    CandidateQuantiles,
+    predict_quantiles,
+    train_candidates,
+)
 from workprof.forecasts.history import Keys, Past, take_cells
 from workprof.forecasts.splits import BY_TIME, Fold, forward_folds, holdout, make_folds
 from workprof.forecasts.weighted_samples import effective_size
+from workprof.profiles.features import draw_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -243,12 +250,16 @@ def validate(
     return joined(result[at] for at in sorted(result))
 
 
+VALIDATED_ROWS = MODEL_ROWS
+"""Of each part, drawn at random: a choice or a margin is not better known from more."""
+
+
 def validate_rows(
     jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], seed: int, train: Ints, tests: tuple[Ints, ...]
 ) -> tuple[Validated, ...]:
     """Return what candidates that are trained on some rows say of each of several other parts of the table.
 
-    `train` are (n_train,) positions, `tests` (n_test,) each.
+    `train` are (n_train,) positions, `tests` (n_test,) each, of which `VALIDATED_ROWS` count at most.
     """
     known = Past(take_cells(past.cells, train), past.targets[train], past.units[train])
     loaded = train_candidates(jobs.iloc[train], known, fields, seed)
@@ -260,7 +271,7 @@ def validate_rows(
             past.units[rows],
             past.cells.keys[:, rows],
         )
-        for rows in tests
+        for rows in (test[draw_rows(len(test), VALIDATED_ROWS, seed)] for test in tests)
     )
 
 
