@@ -165,6 +165,15 @@ def test_jobs_without_their_document(store, write, many, old):
     pd.testing.assert_frame_equal(frame, wanted)
 
 
+def test_bytes_that_are_no_utf_8_are_told_with_the_option_that_reads_them(store, write):
+    text = as_json(month(60, 4)).replace('"name": "', '"name": "ö', 2).encode("latin-1")
+    report, _ = loaded(store, write("old.json", text))
+    assert [check.name for check in report.checks if "latin-1" in check.message] == ["not UTF-8"]
+    report, _ = loaded(store, write("new.json", text), IngestOptions(encoding="latin-1"))
+    assert "not UTF-8" not in {check.name for check in report.checks}
+    assert store.frame("new", ["task_name"], finished_only=False)["task_name"].str.startswith("ö").any()
+
+
 SQUEUE = {
     "jobs": [
         {

@@ -79,6 +79,7 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
     if shape.kind == LIST:
         message = f"the rows are the list under {shape.key[:60]!r}; the document's other parts are not read"
         checks = (Check("list", "info", 1, message), *checks)
+    checks += _replaced(target)
     rows = replace(spooled, path=target, lines=lines)
     return Rewritten(rows, refused if rejected else None, rejected, written, checks)
 
@@ -112,8 +113,20 @@ def rewrite_read(files: Mapping[str, Spooled], reader: Reader, progress: Progres
                 refuser.writerow([item.line, item.column, item.text.strip()[:TEXT_CHARACTERS], item.reason])
             else:
                 checks.append(Check(item.name, item.level, item.count, item.message))
+    checks += _replaced(target)
     rows = replace(first, path=target, lines=lines)
     return Rewritten(rows, refused if rejected else None, rejected, written, tuple(checks))
+
+
+def _replaced(path: Path) -> tuple[Check, ...]:
+    """What is told of rows with bytes that are no UTF-8: one sign stands for each of them."""
+    with path.open("rb") as stream:
+        count = sum("\ufffd".encode() in line for line in stream)
+    message = (
+        f"{count:,} rows have characters that are no UTF-8: names that differ in them alone are one; if the text is "
+        f"Latin-1, set its encoding to latin-1 (--encoding in a shell)"
+    )
+    return (Check("not UTF-8", "warning", count, message),) if count else ()
 
 
 def rewrite_broken(
