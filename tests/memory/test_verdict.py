@@ -412,12 +412,14 @@ def test_a_raise_pays_by_the_kills_that_it_prevents(over):
         killed, status = use > 10e9, np.where(use > 10e9, "OUT_OF_MEMORY", "COMPLETED")
         own = {"requested_memory_bytes": 10e9, "user": "u", "task_name": "t"}
         table = jobs(seed, peak_memory_bytes=np.minimum(use, 10e9), status=status, finished=~killed, **own)
-        (row,) = verdict(table).memory.rows
+        found = verdict(table)
+        (row,) = found.memory.rows
         actions.add(row.action)
         if row.action == RAISE:
             assert row.size > row.request + step  # the next step alone prevents hardly any
         else:
             assert row.reason == KILLS_PAY
+            assert found.reason.endswith("The kills that happened cost less than larger requests.")
             assert why(row, MEMORY, "GB").startswith(f"kept: {killed.sum()} of 600 runs were killed for memory")
     assert actions == ({KEEP} if over < 0.01 else {RAISE})
 

@@ -308,10 +308,11 @@ def _nearest(memory: ResourceVerdict) -> str:
     if not better and {row.reason for row in memory.rows} <= {FULL, BOUND}:
         today = memory.today
         return f"The later runs left {format_share(today.unused / today.booked)} of them unused."
-    if not better and memory.rows[0].reason == STEPS:
-        return "Smaller steps, or a lower smallest size, would change that."
     if not better:
-        return "More runs of a task would change that."
+        return {
+            STEPS: "Smaller steps, or a lower smallest size, would change that.",
+            KILLS_PAY: "The kills that happened cost less than larger requests.",
+        }.get(memory.rows[0].reason, "More runs of a task would change that.")
     one = better[0]
     return f"Accepting {format_share(one.acceptable_share)} kills would save {format_share(one.saved_share)}."
 
