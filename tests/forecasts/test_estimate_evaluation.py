@@ -156,6 +156,15 @@ def test_faithful_mode_has_the_published_estimators_and_no_interval():
         evaluate_estimates({"jobs": jobs}, EstimateSettings(mode="faithful", n_folds=2))
 
 
+@pytest.mark.parametrize("only", [0, -1])
+def test_a_quantity_that_one_profile_alone_has_is_tested_too(only):
+    jobs = planted_jobs(80).assign(profile=only)
+    others = planted_jobs(80, seed=3).assign(profile=1, duration_s=np.nan)
+    found = evaluate_estimates({"jobs": pd.concat([jobs, others], ignore_index=True)}, EstimateSettings(n_folds=2))
+    assert found.n_test == 80
+    assert found.predictors["profile_median"].mae == pytest.approx(found.predictors["global_median"].mae)
+
+
 def test_another_dataset_is_tested_after_one_training():
     train, test = planted_jobs(120), planted_jobs(40, seed=9)
     found = evaluate_estimates({"jobs": train, "test": test}, EstimateSettings())

@@ -301,9 +301,13 @@ def train_classifier(
 def most_probable(jobs: pd.DataFrame, labels: Ints, queries: pd.DataFrame, settings: ClassifierSettings) -> Ints:
     """(n_queries,) profiles: `best` of the predictions of `train_classifier`, without its calibration; raises as that.
 
-    A temperature changes no order of the profiles, so that the answer is the same, in a third of the time.
+    A temperature changes no order of the profiles, so that the answer is the same, in a third of the time. Of a single
+    profile nothing is learned: it is every answer, -1 where there is none.
     """
-    used, targets, classes = used_rows(jobs, np.asarray(labels, dtype=np.int64), settings)
+    labels = np.asarray(labels, dtype=np.int64)
+    if len(np.unique(labels[labels != NO_PROFILE])) < 2:
+        return np.full(len(queries), labels.max(initial=NO_PROFILE))
+    used, targets, classes = used_rows(jobs, labels, settings)
     fields = usable_fields(used, settings.fields, settings.mode)
     used = with_categories(used[[name for name in used.columns if name in {*fields, *HELD_OUT_BY}]])
     inputs = read_fields(used, fields)
