@@ -223,7 +223,7 @@ def test_groups_are_told_with_their_certainty():
     shown = {line.label: line for line in groups_figures(found)}
     assert (shown["Groups"].value, shown["Stability"].detail) == ("2", "stable")
     one = group_nodes({"runs": runs_of({"a": 1.0})}, GroupSettings(RankSettings(**FEW)), silent)
-    assert "one group" in groups_sentence(one)
+    assert groups_sentence(one) == "a is the only node."
     assert silhouette_bars(one).takeaway == "There are too few nodes to group."
 
 
@@ -246,6 +246,8 @@ def test_an_allocation_says_how_many_kinds_suit_each_group():
     one = test_allocation.allocated(test_allocation.jobs(), dict.fromkeys("abc", test_allocation.SPEEDS["fast-1"]))
     assert allocation_sentence(one) == "All 3 nodes form one group, so that nothing can be allocated."
     assert set(kinds_table(one).frame()["next_group"]) == {None}
+    alone = test_allocation.allocated(test_allocation.jobs(), {"a": test_allocation.SPEEDS["fast-1"]})
+    assert allocation_sentence(alone) == "a is the only node."
 
 
 def test_advice_names_the_profile_its_weights_and_the_best_for_the_price():

@@ -26,8 +26,12 @@ def groups_sentence(result: Groups) -> str:
     if not result.groups:
         return "There are no groups."
     if result.k == 1:
-        return f"All {nodes_words(len(result.groups[0].nodes))} form one group: none stands apart."
+        return _one_group(result.groups[0].nodes, ": none stands apart.")
     return f"{result.k} groups: {'; '.join(members_words(one.nodes) for one in result.groups)}."
+
+
+def _one_group(nodes: Sequence[str], told: str) -> str:
+    return f"All {nodes_words(len(nodes))} form one group{told}" if len(nodes) > 1 else f"{nodes[0]} is the only node."
 
 
 def members_words(nodes: Sequence[str]) -> str:
@@ -44,7 +48,7 @@ def advice_sentence(result: Advice, profile: str = "") -> str:
 def allocation_sentence(result: Allocation) -> str:
     """Return how many kinds of jobs each group of nodes suits best."""
     if len(result.groups) == 1:
-        return f"All {nodes_words(len(result.groups[0].nodes))} form one group, so that nothing can be allocated."
+        return _one_group(result.groups[0].nodes, ", so that nothing can be allocated.")
     best = [one.groups[0] for one in result.kinds]
     parts = [
         f"{best.count(number):,} on group {number} ({members_words(one.nodes)})"
