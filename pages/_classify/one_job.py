@@ -219,10 +219,10 @@ def _prediction(view: View, given: Given, first: DeltaGenerator) -> Forecasts:
     left, right = st.columns(2, gap="medium")
     with left:
         figures.show(estimate_rows(forecasts.estimates, 0, view.settings.nominal, given.actual), key="classify_needs")
-        _reliability(view, int(forecasts.profiles.profile[0]))
     with right:
         figures.show(top_three(forecasts.profiles, 0, tuning.threshold, view.naming), key="classify_top")
-        _why(view, given)
+        _reliability(view, int(forecasts.profiles.profile[0]))
+    _why(view, given)
     training.checks(view.visit, view.dataset, view.settings)
     return forecasts
 

@@ -38,7 +38,7 @@ from workprof.charts.classify.model import (
     table_five,
     value_bars,
 )
-from workprof.charts.theme import COLOURS
+from workprof.charts.theme import COLOURS, text_px
 from workprof.core.stats import Interval
 from workprof.core.units import odds_times
 from workprof.forecasts.estimates import NearestJobs
@@ -112,10 +112,22 @@ def test_a_waterfall_adds_up_and_names_what_training_did_not_know():
     bars = chart.figure.data[0]
     assert sum(bars.x[:-1]) == pytest.approx(bars.x[-1])
     assert list(bars.measure) == ["absolute", "relative", "relative", "relative", "total"]
-    assert "(unseen)" in bars.y[1]
+    assert "(unseen)" in chart.figure.layout.yaxis.ticktext[1]
     assert "The contributions add up to the score." in chart.note
     assert "do not add up to the score (gap" in additivity(explanation(additive=False))
     assert chart.takeaway == "This user, unseen in training, raises the odds of P7 4.5-fold."
+
+
+def test_names_leave_the_bars_of_a_waterfall_half_of_a_narrow_column_and_are_whole_under_the_pointer():
+    found = explanation()
+    long = "a long value of the field " * 4
+    figure = waterfall(replace(found, values=(long, "ps", "2 GiB")), NAMING).light
+    ticks = figure.layout.yaxis.ticktext
+    assert ticks[1].endswith("… (unseen)") and max(map(text_px, "<br>".join(ticks).split("<br>"))) < 150
+    assert long.strip() in figure.data[0].hovertext[1]
+    rising = waterfall(replace(found, contributions=np.abs(found.contributions)), NAMING).figure
+    assert rising.layout.xaxis.range[0] == found.base  # room is where a number stands
+    assert figure.data[0].hovertext[0] == f"average job: {found.base:+.2f} log-odds"
 
 
 def test_the_needs_stand_within_their_axes_and_a_zero_has_a_place():

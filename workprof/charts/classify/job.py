@@ -25,10 +25,10 @@ from workprof.answers.forecasts import (
 )
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of
-from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
+from workprof.charts.theme import CHROME_PX, COLOURS, OUTLIER_COLOUR
 from workprof.core.records import to_json
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, format_share, odds_times
-from workprof.core.words import formatted, label, plotly_text, shortened
+from workprof.core.words import formatted, label, plotly_text
 from workprof.forecasts.estimates import TARGETS, Estimates, NearestJobs
 from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecaster, Forecasts
@@ -83,29 +83,37 @@ def top_three(predictions: Predictions, row: int, threshold: float, naming: Nami
 
 RAISES, LOWERS = COLOURS[0], COLOURS[1]
 BASE, OUTPUT = "average job", "this job"
-LONGEST_LINE = 30
+LONGEST_LINE = 20
+"""Characters of a row's name, which takes two lines where it is longer: the bars need the room."""
+ROW_PX = 36
 
 
 def waterfall(result: JobExplanation, naming: Naming) -> Chart:
     """Return the SHAP values of one job and one class, the one-hot columns of each field as one bar."""
-    lines = [BASE, *_lines(result), OUTPUT]
+    rows = [BASE, *result.fields, OUTPUT]
+    names = [BASE, *(_name(result, place, 200) for place in range(len(result.fields))), OUTPUT]
+    ticks = [BASE, *(_name(result, place, LONGEST_LINE, "<br>") for place in range(len(result.fields))), OUTPUT]
+    odds = ["", *map(odds_times, result.contributions.tolist()), ""]
     amounts = [result.base, *result.contributions.tolist(), result.output]
     figure = figure_of(
         [
             go.Waterfall(
                 orientation="h",
                 measure=["absolute", *["relative"] * len(result.fields), "total"],
-                y=[plotly_text(line, LONGEST_LINE + 16) for line in lines],
+                y=rows,
                 x=amounts,
-                text=["", *map(odds_times, result.contributions.tolist()), ""],
+                text=odds,
                 textposition="outside",
                 cliponaxis=False,
                 increasing={"marker": {"color": RAISES}},
                 decreasing={"marker": {"color": LOWERS}},
                 totals={"marker": {"color": OUTLIER_COLOUR}},
                 connector={"line": {"color": OUTLIER_COLOUR, "width": 1, "dash": "dot"}},
-                customdata=[f"{amount:+.2f}" for amount in amounts],
-                hovertemplate="%{y}: odds %{text} (%{customdata} log-odds)<extra></extra>",
+                hovertext=[
+                    f"{name}: {f'odds {times}, ' if times else ''}{amount:+.2f} log-odds"
+                    for name, times, amount in zip(names, odds, amounts, strict=True)
+                ],
+                hovertemplate="%{hovertext}<extra></extra>",
             )
         ],
         x={
@@ -115,8 +123,14 @@ def waterfall(result: JobExplanation, naming: Naming) -> Chart:
             "zeroline": True,
             "zerolinecolor": OUTLIER_COLOUR,
         },
-        y={"autorange": "reversed", "showgrid": False, "type": "category"},
-        height=rows_height(len(lines)),
+        y={
+            "autorange": "reversed",
+            "showgrid": False,
+            "type": "category",
+            "tickvals": rows,
+            "ticktext": ticks,
+        },
+        height=CHROME_PX + ROW_PX * len(rows),
     )
     return Chart(
         name="shap-waterfall",
@@ -137,24 +151,26 @@ def waterfall(result: JobExplanation, naming: Naming) -> Chart:
     )
 
 
-def _lines(result: JobExplanation) -> list[str]:
-    """Return a line per field, each different; a value that training did not know says so."""
-    lines = []
-    for column, value, state in zip(result.fields, result.values, result.states, strict=True):
-        remark = f" ({state})" if state in ("rare", "unseen") else ""
-        lines.append(f"{shortened(f'{label(column)} = {value}', LONGEST_LINE)}{remark}")
-    return lines
+def _name(result: JobExplanation, place: int, longest: int, between: str = " ") -> str:
+    """Return a field with its value; a value that training did not know says so.
+
+    Each part of more than `longest` characters is cut; a name that is longer has `between` its parts.
+    """
+    state = result.states[place]
+    remark = f" ({state})" if state in ("rare", "unseen") else ""
+    field, value = label(result.fields[place]), result.values[place]  # noqa: PD011  a record's field
+    if len(field) + len(value) + len(remark) + 3 <= longest:
+        between = " "
+    return f"{plotly_text(field, longest - 2)} ={between}{plotly_text(value, longest - len(remark))}{remark}"
 
 
 def _range(amounts: list[float]) -> list[float]:
-    """Return the ends of the axis with room for the numbers beside the bars."""
-    steps, at = [0.0, amounts[0]], amounts[0]
-    for amount in amounts[1:-1]:
-        at += amount
-        steps.append(at)
-    low, high = min(steps), max(steps)
+    """Return the ends of the axis with room for the number behind each bar."""
+    ends = np.cumsum(amounts[:-1])
+    low, high = min(0.0, float(ends.min())), max(0.0, float(ends.max()))
     room = 0.45 * ((high - low) or 1.0)  # at 390 px a number is as wide as two fifths of all bars
-    return [low - room, high + room]
+    behind = ends[1:] + np.where(np.array(amounts[1:-1]) < 0, -room, room)
+    return [min(low, float(behind.min(initial=low))), max(high, float(behind.max(initial=high)))]
 
 
 ESTIMATES_LINE_PX = 76
