@@ -1,6 +1,7 @@
 """Many new jobs at once: a CSV in, a table of answers out."""
 
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -14,8 +15,9 @@ from workprof.charts.classify.job import Batch, predictions_table
 from workprof.core.arrays import SUBMITTED
 from workprof.core.progress import Progress
 from workprof.core.units import MIB
-from workprof.core.words import counted, markdown_text
+from workprof.core.words import counted, markdown_text, title
 from workprof.forecasts.encoder import SUBMIT_FIELDS
+from workprof.forecasts.estimates import TARGETS
 from workprof.formats.new_jobs import read_new_jobs
 from workprof.inputs import Spooled, discard, spool_upload
 from workprof.workbench.forecasts import LoadedHeldOut
@@ -58,9 +60,7 @@ def _example(view: View, held: LoadedHeldOut) -> None:
     known = past[[name for name in (*SUBMIT_FIELDS, *SUBMITTED) if name in past.columns]]
     table = predictions_table(known, held.forecaster.forecast(known), view.naming)
     st.markdown("**The answers look like this: held-out runs of this dataset.**")
-    tables.saved_frame(
-        table, "held-out-jobs", key="classify_example", alt=f"Predictions for {len(table)} held-out runs"
-    )
+    _answers(table, "held-out-jobs", "classify_example", f"Predictions for {len(table)} held-out runs")
 
 
 def _follow(view: View, task: TaskView[Batch]) -> None:
@@ -117,4 +117,17 @@ def _show(result: Batch) -> None:
             f"{counted(len(result.unknown), 'column')} not used: {markdown_text(named, 400)}{more}.",
             icon=":material/info:",
         )
-    tables.saved_frame(table, "classified-jobs", key="classify_answers", alt=f"Predictions for {len(table):,} jobs")
+    _answers(table, "classified-jobs", "classify_answers", f"Predictions for {len(table):,} jobs")
+
+
+def _answers(table: pd.DataFrame, name: str, key: str, alt: str) -> None:
+    """Show the predictions, what is predicted before what the jobs gave; the file keeps its order."""
+    names, number = list(map(str, table)), st.column_config.NumberColumn
+    first = ["row", "name", "probability", *(["reason"] if table["abstained"].any() else [])]
+    first += [target for target in TARGETS if target in names]
+    look: dict[str, Any] = {"name": "Profile", "profile": "Profile number"}
+    look |= {one: number(title(one, ""), format="bytes") for one in names if one.endswith("_bytes")}
+    look |= {one: number(format="%.0f") for one in names if one.startswith("duration_s")}
+    look |= {one: number(format="percent") for one in names if one.endswith("probability")}
+    order = [*first, *(one for one in names if one not in first)]
+    tables.saved_frame(table, name, key=key, alt=alt, column_order=order, column_config=look)

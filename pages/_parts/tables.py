@@ -72,9 +72,9 @@ def saved(table: Table, name: str, *, key: str, alt: str, **further: Any) -> Any
     return shown
 
 
-def saved_frame(frame: pd.DataFrame, name: str, *, key: str, alt: str) -> None:
-    """Show a table of data with a button that saves all of it as CSV."""
-    show(frame.head(MOST_ROWS), key=key, alt=alt)
+def saved_frame(frame: pd.DataFrame, name: str, *, key: str, alt: str, **further: Any) -> None:
+    """Show a table of data, as `show` does, with a button that saves all of it as CSV."""
+    show(frame.head(MOST_ROWS), key=key, alt=alt, **further)
     _rest(len(frame), frame, name, key)
 
 
