@@ -71,9 +71,8 @@ def _known(context: PageContext, settings: LiveSettings) -> LiveLibrary | None:
 def _replayed(context: PageContext) -> None:
     """Show the chosen run as it would have been followed, by a library without it."""
     fingerprints = replace(context.library.fingerprints, normalise="train")
-    library = replace(context.library, fingerprints=fingerprints)
-    if not library.counters:
-        library = replace(library, counters=counter_columns(context.visit, context.dataset))
+    counters = context.library.counters or _of_a_recording(counter_columns(context.visit, context.dataset))
+    library = replace(context.library, counters=counters, fingerprints=fingerprints)
     given = edits_of(context, context.dataset.hash).labels
     own = (context.line.workload, context.line.run)
     others = tuple(one for one in given if (one.workload, one.run) != own)
@@ -83,15 +82,14 @@ def _replayed(context: PageContext) -> None:
         st.caption(f"Below, {markdown_text(context.line.name, 80)} as it would have been followed to its end.")
         with st.spinner("Following the run…"):
             view = context.workbench.replayed_run(context.dataset.hash, context.line, known)
-        _drawn(context, view)
+        _drawn(context, view, ended=True)
 
 
 def _settings(context: PageContext, path: Path) -> LiveSettings | None:
     """Return what the recording is followed with; None (and why) where nothing is in common."""
     recorded = set(counters_of(path))
     mine = context.library.counters or counter_columns(context.visit, context.dataset)
-    common = tuple(name for name in mine if name in recorded)
-    common = tuple(name for name in SYSTEM72 if name in common) or common
+    common = _of_a_recording(tuple(name for name in mine if name in recorded))
     if not common:
         st.info(
             f"{markdown_text(path.name)} and this dataset have no counter in common; choose another dataset.",
@@ -103,6 +101,11 @@ def _settings(context: PageContext, path: Path) -> LiveSettings | None:
     fingerprints = replace(context.library.fingerprints, normalise="train")
     library = replace(context.library, counters=common, fingerprints=fingerprints)
     return LiveSettings(library, edits_of(context, context.dataset.hash))
+
+
+def _of_a_recording(counters: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those that a recording has from its first sample on, and a match of a whole run looks at."""
+    return tuple(name for name in SYSTEM72 if name in counters) or counters
 
 
 def _following(path: Path, settings: LiveSettings, known: LiveLibrary) -> Following:
@@ -131,16 +134,16 @@ def _shown(context: PageContext, following: Following, view: LiveView | None) ->
     if view is None:
         st.markdown(":material/hourglass_empty: No sample yet.")
         return
-    _drawn(context, view)
+    _drawn(context, view, ended=following.ended)
     if following.skipped:
         st.caption(f"The first {counted(following.skipped, 'sample')} lie before what is followed.")
     if following.damaged:
         st.caption(f"{counted(following.damaged, 'line')} of the file could not be read and were skipped.")
 
 
-def _drawn(context: PageContext, view: LiveView) -> None:
+def _drawn(context: PageContext, view: LiveView, *, ended: bool) -> None:
     chosen = tuple(name for name in context.counters if name in view.counters)
-    chart = live_chart(view, chosen[:MOST_SHOWN] or first_of_each_source(view.counters))
+    chart = live_chart(view, chosen[:MOST_SHOWN] or first_of_each_source(view.counters), ended=ended)
     figures.headline(markdown_text(chart.takeaway, 400))
     figures.show(chart, key="phases_live_chart", sentence=False)
     figures.headline_row(live_figures(view))

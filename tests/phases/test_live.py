@@ -148,6 +148,9 @@ def test_a_live_library_can_be_kept_and_its_chart_says_what_is_provisional():
     view = followed(mine())
     chart = live_chart(view, first_of_each_source(view.counters))
     assert "provisional" in chart.note
+    whole = live_chart(view, first_of_each_source(view.counters), ended=True).figure
+    ends = [figure.layout.xaxis.range[1] for figure in (whole, chart.figure)]
+    assert ends[0] == view.t_s[-1] < ends[1]  # what has ended needs no room for more
     dashes = {shape.line.dash for shape in chart.figure.layout.shapes}
     assert dashes == {"dot"}
     assert {line.label: line.value for line in live_figures(view)}["Recorded"] == "24 s"

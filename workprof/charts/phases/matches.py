@@ -159,12 +159,15 @@ def first_of_each_source(counters: tuple[str, ...], count: int = SHOWN) -> tuple
     return tuple([*firsts.values(), *rest][:count])
 
 
-def live_chart(view: LiveView, counters: tuple[str, ...]) -> Chart:
-    """Return the last two minutes of the counters; dotted lines where phases provisionally start."""
+def live_chart(view: LiveView, counters: tuple[str, ...], *, ended: bool = False) -> Chart:
+    """Return the last two minutes of the counters; dotted lines where phases provisionally start.
+
+    A run that has not `ended` has room for what is to come.
+    """
     places = [view.counters.index(name) for name in counters]
     step = _step(view)
     start = float(view.t_s[0]) - step if len(view.t_s) else 0.0
-    end = max(start + SHOWN_S, float(view.t_s[-1]) if len(view.t_s) else 0.0)
+    end = max(start + (1.0 if ended else SHOWN_S), float(view.t_s[-1]) if len(view.t_s) else 0.0)
     figure = shapes.panels(
         [
             *(
