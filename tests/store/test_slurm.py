@@ -116,6 +116,23 @@ def loaded(store, write, text, *fields):
     return {check.name: check for check in report.checks}, frame[list(fields)].to_numpy().tolist()
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_dumps_one_behind_another_tell_a_run_once(store, write, order):
+    """A job that runs or waits in one dump has ended in the next; lives of a requeued one all stay."""
+    day = "2026-01-05T"
+    first = f"1|RUNNING|{day}08:00:00|Unknown\n" + "2|PENDING|Unknown|Unknown\n" * (order > 0)
+    lives = f"3|NODE_FAIL|{day}08:00:00|{day}08:30:00\n3|RUNNING|{day}09:00:00|Unknown\n4|PENDING|Unknown|Unknown\n"
+    then = "".join(f"{job}|COMPLETED|{day}08:00:00|{day}10:00:00\n" for job in (1, 2))
+    text = "JobID|State|Start|End\n" + "".join((first, lives, then)[::order])
+    report = store.ingest([write("all.txt", text)], IngestOptions())
+    told = {check.name: check.count for check in report.checks}
+    assert (report.rows, told["told again"]) == (5, 1 + (order > 0))
+    frame = store.frame("all", ["job_name", "status"], finished_only=False)
+    assert sorted(zip(frame["job_name"], frame["status"], strict=True)) == [
+        *(("1", "COMPLETED"), ("2", "COMPLETED"), ("3", "NODE_FAIL"), ("3", "RUNNING"), ("4", "PENDING")),
+    ]
+
+
 def test_moments_that_are_all_in_milliseconds_are_told_as_such(store, write):
     lines = ["JobID|State|Start|End", *(f"{at}|COMPLETED|{1714557600 + at}000|{1714557660 + at}000" for at in range(4))]
     report = store.ingest([write("sacct.txt", "\n".join(lines))], IngestOptions())

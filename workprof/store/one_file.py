@@ -19,13 +19,14 @@ from workprof.formats.fields import FIELDS, TIME_FIELDS
 from workprof.store import cells, checks, neighbours, rejects
 from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
-from workprof.store.compile import FINISHED, Plan, compile_plan
+from workprof.store.compile import FINISHED, FLAGS, STILL_RUNNING, Plan, compile_plan
 from workprof.store.connection import quoted, text
 from workprof.store.endings import mend_durations, settle
 from workprof.store.folding import Folded, complete, has_steps
 from workprof.store.json_rows import is_json
 from workprof.store.loaded import Loaded, Stage
 from workprof.store.mapping import missing_fields, rules_for
+from workprof.store.refreshing import START, same_run
 from workprof.store.relation import (
     TIMESTAMP,
     CsvDialect,
@@ -121,10 +122,11 @@ def load(
     if lacking:
         columns = ", ".join(column.name for column in source.relation.columns)
         raise ColumnMissing(f"{spooled.origin}: there is no {'; no '.join(lacking)}; columns found: {columns[:500]}")
+    again = _told_again(cursor, stage, declared, runs.columns)
     dropped = _without_duplicates(cursor, stage, declared, runs.columns) if options.duplicates == "drop" else 0
     judged = neighbours.judge(cursor, stage, runs.columns)
     rows, finished, result = counted(cursor, stage, declared, runs.columns, options.duplicates == "keep", progress)
-    read = rows + rejected + dropped + folded.steps + runs.folded
+    read = rows + rejected + again + dropped + folded.steps + runs.folded
     balanced = _balanced(cursor, source, read - len(spooled.long_lines), options)
     if not rows:
         raise NoRows(_nothing_left(cursor, stage, spooled.origin, rejected))
@@ -140,7 +142,7 @@ def load(
         *of_lines,
         *source.before.checks,
         *cells.merged((*missing_cells, *strange)),
-        *_folded_checks(folded),
+        *_folded_checks(folded, again),
         *runs.checks,
         *judged,
         *cells.merged((*mended, *result)),
@@ -149,8 +151,11 @@ def load(
     return Loaded(runs.columns, aliases, read, rows, finished, rejected, result, dropped=dropped, lost=lost)
 
 
-def _folded_checks(folded: Folded) -> tuple[Check, ...]:
+def _folded_checks(folded: Folded, again: int) -> tuple[Check, ...]:
     result = []
+    if again:
+        message = f"{again:,} rows had not ended, and another row tells how their run went on: that one counts"
+        result.append(Check("told again", "info", again, message))
     if folded.steps:
         message = f"{folded.steps:,} lines of steps were folded into their jobs"
         result.append(Check("steps", "info", folded.steps, message))
@@ -419,15 +424,37 @@ def _refused(cursor: duckdb.DuckDBPyConnection, stage: Stage, source: Source) ->
     return source.before.rejected
 
 
+def _told_again(cursor: duckdb.DuckDBPyConnection, stage: Stage, declared: Format, columns: Sequence[Column]) -> int:
+    """Remove rows that had not ended where the same run stands there again, as in dumps put one behind another.
+
+    Returns how many went. Formats with steps are those whose names are numbers of jobs.
+    """
+    names = [column.name for column in columns]
+    if declared.steps is None or not {declared.steps.key, START} <= {*names}:
+        return 0
+    rows, goes_on = quoted(stage.rows), f"({{}}.{FLAGS} & {STILL_RUNNING}) > 0"
+    later = f"(n.rowid > o.rowid OR (n.{START} = o.{START} AND NOT {goes_on.format('n')}))"
+    gone = (
+        f"SELECT o.rowid FROM {rows} o JOIN {rows} n ON n.rowid <> o.rowid AND {later} AND {same_run(names)[0]} "
+        f"WHERE o.{START} IS NULL OR {goes_on.format('o')}"
+    )
+    return _keep(cursor, stage, f"rowid NOT IN ({gone})") if one(cursor, f"SELECT count(*) FROM ({gone})")[0] else 0
+
+
 def _without_duplicates(
     cursor: duckdb.DuckDBPyConnection, stage: Stage, declared: Format, columns: Sequence[Column]
 ) -> int:
-    rows, aside = quoted(stage.rows), quoted(stage.rows + "_all")
+    first = f"SELECT min(rowid) FROM {quoted(stage.rows)} GROUP BY {checks.row_hash(declared, columns)}"
+    return _keep(cursor, stage, f"rowid IN ({first})")
+
+
+def _keep(cursor: duckdb.DuckDBPyConnection, stage: Stage, which: str) -> int:
+    """Keep rows by a condition on their rowids, in their order; returns how many went."""
+    rows, kept = quoted(stage.rows), quoted(stage.rows + "_kept")
     (before,) = one(cursor, f"SELECT count(*) FROM {rows}")
-    cursor.execute(f"ALTER TABLE {rows} RENAME TO {aside}")
-    first = f"SELECT min(rowid) FROM {aside} GROUP BY {checks.row_hash(declared, columns)}"
-    cursor.execute(f"CREATE TABLE {rows} AS SELECT * FROM {aside} WHERE rowid IN ({first}) ORDER BY rowid")
-    cursor.execute(f"DROP TABLE {aside}")
+    cursor.execute(f"CREATE TABLE {kept} AS SELECT * FROM {rows} WHERE {which} ORDER BY rowid")
+    cursor.execute(f"DROP TABLE {rows}")
+    cursor.execute(f"ALTER TABLE {kept} RENAME TO {rows}")
     (after,) = one(cursor, f"SELECT count(*) FROM {rows}")
     return int(before) - int(after)
 
