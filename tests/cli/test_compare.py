@@ -123,6 +123,13 @@ def test_services_cover_the_time_of_their_samples_and_what_neither_side_has_is_n
     told = json.loads(command(bench, "pods", "pods", "--json").stdout.splitlines()[-1])
     sides = {one["measure"]: one["before"] for one in told["sides"]}
     assert sides["Time covered"] == 3600 and None not in sides.values()
+    (tmp_path / "killed.json").write_text(services(phase=True, n_killed=3))
+    bench.ingest([tmp_path / "killed.json"], IngestOptions(name="killed"))
+    killed = json.loads(command(bench, "pods", "killed", "--json").stdout.splitlines()[-1])["totals"]["out_of_memory"]
+    assert (
+        killed == {"before": 0, "after": dict(bench.counts("killed").ended)["out of memory"]} and killed["after"] == 3
+    )
+    assert "services that were killed for memory and run on: 3" in bench.ledger("killed").notes
     assert "Users" not in sides and told["totals"]["users"] == {"before": None, "after": None}
 
 

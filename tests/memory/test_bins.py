@@ -313,7 +313,7 @@ def test_runs_without_a_request_are_left_out_or_get_a_flat_one():
     jobs = table([1, 2, 3], requested_gb=np.array([4.0, np.nan, 8.0]))
     assert bins_of({"jobs": jobs}, BinSettings()).left_out["no request"] == 1
     assert bins_of({"jobs": jobs}, BinSettings(request_bytes=8 * GB)).effect.n_runs == 3
-    with pytest.raises(NotEnoughData, match="give one size"):
+    with pytest.raises(NotEnoughData, match="give one that stands for all"):
         bins_of({"jobs": jobs.drop(columns="requested_memory_bytes")}, BinSettings())
 
 

@@ -309,7 +309,7 @@ def test_use_told_of_the_whole_pod_is_one_row_with_the_sum_of_the_requests(load)
     assert (frame["requested_memory_bytes"][0], frame["peak_memory_bytes"][0]) == (2 * GIB, 300 * MIB)
 
 
-def services(phase):
+def services(phase, n_killed=0):
     told = []
     for at in range(12):
         pod = f"web-5d8c7b9f4b-{'bcdfghjklmnp'[at]}x2dz"
@@ -317,6 +317,9 @@ def services(phase):
         told.append(series(REQUESTS, [GIB] * 61, pod=pod, container="app", resource="memory"))
         if phase:
             told.append(series("kube_pod_status_phase", [1] * 61, pod=pod, phase="Running"))
+        if at < n_killed:
+            reason = "kube_pod_container_status_last_terminated_reason"
+            told.append(killed(reason, [0] * 30 + [1] * 31, pod=pod, reason="OOMKilled"))
     return answer(*told)
 
 

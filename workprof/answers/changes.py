@@ -10,11 +10,12 @@ from workprof.answers.help.terms import heading
 from workprof.answers.tasks import names_of, shown
 from workprof.answers.verdict import KEY_WORDS
 from workprof.core.answer import Answer, Figure, Table
+from workprof.core.causes import FAILED
 from workprof.core.scope import period_words
 from workprof.core.table import Column
 from workprof.core.units import compact, day_of, format_share, gb, gb_h, number
 from workprof.core.words import counted, listed
-from workprof.memory.changes import Changes, DegradedNode, Worse, failed
+from workprof.memory.changes import Changes, DegradedNode, Worse
 from workprof.memory.comparison import APPEARED, VANISHED
 from workprof.memory.decisions import parts_of
 from workprof.memory.ledger_settings import MEMORY, TASK as BY_TASK
@@ -100,7 +101,7 @@ def changes_sentence(result: Changes) -> str:
     period = f"{period[0].upper()}{period[1:]}"
     verb = "was" if after < 2 else "were"
     killed = f"{counted(after, 'run') if after else 'no run'} {verb} killed, {more_words(before, after)}"
-    failures = [failed(side.totals) for side in result.compared.sides]
+    failures = [side.totals.ended(FAILED) for side in result.compared.sides]
     if failures[1] > failures[0]:
         killed += f"; {failures[1]:,} failed, {more_words(*failures)}"
     if math.isnan(_share(result, 1)):
@@ -240,7 +241,7 @@ def changes_answer(result: Changes) -> Answer:
         "as_of": moment_words(result.newest_s, dated=result.dated),
         "unused_share_before": _share(result, 0),
         "killed_before": result.kills[0],
-        "failed": failed(result.compared.sides[1].totals),
+        "failed": result.compared.sides[1].totals.ended(FAILED),
         "kills_per_day": KILLS_PER_DAY.of(result),
         "appeared": [one.name for one in result.compared.parts if one.state == APPEARED],
         "vanished": [one.name for one in result.compared.parts if one.state == VANISHED],

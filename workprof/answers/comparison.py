@@ -111,7 +111,7 @@ def _measures(before: Side, after: Side) -> list[Measured]:
         return Measured(words, unit, first, second)
 
     def lost(cause: str) -> Callable[[Side], float]:
-        return lambda side: sum(one.n_runs for one in side.totals.lost if one.cause == cause)
+        return lambda side: side.totals.ended(cause)
 
     result = [
         both("Time covered", "s", lambda side: side.covered_s),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
-from workprof.core.causes import FAILED, OUT_OF_MEMORY, TIMED_OUT
+from workprof.core.causes import OUT_OF_MEMORY, TIMED_OUT
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
@@ -114,18 +114,8 @@ class Changes(Shown):
     @property
     def kills(self) -> tuple[int, int]:
         """Runs that were killed for memory or timed out, of both periods."""
-        before, after = (killed(side.totals) for side in self.compared.sides)
+        before, after = (side.totals.ended(*KILLS) for side in self.compared.sides)
         return before, after
-
-
-def killed(totals: LedgerRow, causes: tuple[str, ...] = KILLS) -> int:
-    """Runs that ended by some causes."""
-    return sum(one.n_runs for one in totals.lost if one.cause in causes)
-
-
-def failed(totals: LedgerRow) -> int:
-    """Runs that failed of themselves."""
-    return killed(totals, (FAILED,))
 
 
 def changes_of(frames: Mapping[str, pd.DataFrame], settings: ChangesSettings, progress: Progress = silent) -> Changes:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
-from workprof.core.causes import CAUSES, RUNNING, WAITING
+from workprof.core.causes import CAUSES, OUT_OF_MEMORY, RUNNING, WAITING
 from workprof.core.errors import SettingsError
 from workprof.core.long_table import JobTable, parts_of
 from workprof.core.progress import Progress, silent
@@ -93,10 +93,16 @@ class LedgerRow:
     hours: float  # of those, as far as known
     amounts: tuple[Amount, ...]  # by resource, in the order of `RESOURCES`
     lost: tuple[Lost, ...]  # what the others held, by cause
+    n_killed_on: int  # of `n_runs`, services that were killed for memory and run on since
 
     def of(self, resource: str) -> Amount:
         """One resource."""
         return self.amounts[NAMES.index(resource)]
+
+    def ended(self, *causes: str) -> int:
+        """Runs that ended by some causes; those that were killed for memory and run on since are among them."""
+        own = sum(one.n_runs for one in self.lost if one.cause in causes)
+        return own + self.n_killed_on * (OUT_OF_MEMORY in causes)
 
     @property
     def n_lost(self) -> int:
@@ -126,7 +132,7 @@ def rows_of(runs: LedgerRuns, codes: Ints, names: Sequence[str], prices: LedgerP
 
 
 def row_sums(runs: LedgerRuns, codes: Ints, n: int) -> Floats:
-    """(sums, n) of runs by code: runs and hours, `OF_AMOUNT` of each resource, `OF_CAUSE` of each cause."""
+    """(sums, n) of runs by code: runs, hours, those that run on since a kill, `OF_AMOUNT` and `OF_CAUSE` of each."""
     finished, timed = runs.finished, np.isfinite(runs.hours)
 
     def total(values: Floats, chosen: Bools) -> Floats:
@@ -135,7 +141,7 @@ def row_sums(runs: LedgerRuns, codes: Ints, n: int) -> Floats:
     def count(chosen: Bools) -> Floats:
         return np.bincount(codes[chosen], minlength=n).astype(np.float64)
 
-    result = [count(finished), total(runs.hours, finished & timed)]
+    result = [count(finished), total(runs.hours, finished & timed), count(runs.killed_on)]
     held = {one: runs.over_time(one, runs.requested[one]) for one in NAMES}
     for one in NAMES:
         requested, use, judged = runs.requested[one], runs.used[one], runs.judged(one)
@@ -166,7 +172,7 @@ def row_sums(runs: LedgerRuns, codes: Ints, n: int) -> Floats:
 
 def _row(name: str, sums: Floats, prices: LedgerPrices) -> LedgerRow:
     """A row of its sums; see `row_sums`."""
-    n_runs, hours, *further = sums.tolist()
+    n_runs, hours, killed_on, *further = sums.tolist()
     amounts, lost = [], []
     for one in NAMES:
         own, further = dict(zip(OF_AMOUNT, further, strict=False)), further[len(OF_AMOUNT) :]
@@ -176,7 +182,7 @@ def _row(name: str, sums: Floats, prices: LedgerPrices) -> LedgerRow:
         (count, timed, held_hours, *held), further = further[: len(OF_CAUSE)], further[len(OF_CAUSE) :]
         if count:
             lost.append(Lost(cause, int(count), int(count - timed), held_hours, tuple(held)))
-    return LedgerRow(name, int(n_runs), hours, tuple(amounts), tuple(lost))
+    return LedgerRow(name, int(n_runs), hours, tuple(amounts), tuple(lost), int(killed_on))
 
 
 @dataclass(frozen=True, repr=False)
@@ -258,6 +264,8 @@ def _notes(absent: Mapping[str, tuple[str, ...]], totals: LedgerRow) -> tuple[st
     counts = {one.cause: one.n_runs for one in totals.lost}
     running, waiting = counts.get(RUNNING, 0), counts.get(WAITING, 0)
     others = totals.n_lost - waiting - running
+    if on := totals.n_killed_on:
+        notes.append(f"services that were killed for memory and run on: {on:,}")
     if others:
         notes.append(f"{others:,} runs did not finish well; what they held is counted apart, by cause")
     if running:

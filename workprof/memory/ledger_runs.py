@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
-from workprof.core.causes import LOWER_BOUND, causes_of, still_running
+from workprof.core.causes import CAUSES, LOWER_BOUND, OUT_OF_MEMORY, causes_of, still_running
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.long_table import JobTable, parts_of
 from workprof.core.units import DAY_S, HOUR_S, dated
@@ -53,6 +53,7 @@ class LedgerRuns:
     used: Mapping[str, Floats]  # resource -> amounts, NaN = not measured
     absent: Mapping[str, tuple[str, ...]]  # resource -> columns that the table lacks
     lower_bound: Bools  # whether the use of memory is only known to be at least so large
+    killed_on: Bools  # services that were killed for memory and run on since
 
     def __len__(self) -> int:
         return len(self.hours)
@@ -72,6 +73,7 @@ class LedgerRuns:
             {name: values[chosen] for name, values in self.used.items()},
             self.absent,
             self.lower_bound[chosen],
+            self.killed_on[chosen],
         )
 
     @property
@@ -153,7 +155,8 @@ def _seen(jobs: pd.DataFrame, settings: LedgerSettings, last: float) -> tuple[Le
     cause = causes_of(jobs)
     going = np.isnan(seconds) & still_running(jobs)
     seconds = np.where(going, last - start, seconds)
-    cause = np.where(services(jobs), -1, cause)
+    run_on = services(jobs)
+    killed_on, cause = run_on & (cause == CAUSES.index(OUT_OF_MEMORY)), np.where(run_on, -1, cause)
     hours = np.where(seconds >= 0, seconds, np.nan) / HOUR_S
     begin = np.where(np.isnan(start), column("submit_time_s"), start)
     requested, used, absent = {}, {}, {}
@@ -168,7 +171,7 @@ def _seen(jobs: pd.DataFrame, settings: LedgerSettings, last: float) -> tuple[Le
     task, tasks = _named(jobs, "task_name")
     ended = np.where(np.isnan(end), begin + hours * HOUR_S, end)
     lower_bound = column(LOWER_BOUND) > 0
-    runs = LedgerRuns(cause, hours, begin, ended, who, (), task, (), requested, used, absent, lower_bound)
+    runs = LedgerRuns(cause, hours, begin, ended, who, (), task, (), requested, used, absent, lower_bound, killed_on)
     return runs, kinds, tasks
 
 
