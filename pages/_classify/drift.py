@@ -62,8 +62,8 @@ def _state(view: View, settings: FeedbackSettings) -> None:
         advice = with_names(advice_sentence(now.assessment), view.naming.names)
         figures.headline(markdown_text(f"{observed_words(now.state)}. {advice}", 400))
         _stands(view, now)
-    if view.visit.readonly:
-        st.info("This server is read-only: finished jobs cannot be added.", icon=":material/lock:")
+    if view.visit.refusal:
+        st.info(f"{view.visit.refusal.removesuffix('.')}: finished jobs cannot be added.", icon=":material/lock:")
     if not _ready(view, settings):
         return
     if not view.visit.readonly:

@@ -56,7 +56,7 @@ def choose(context: PageContext, settings: VerdictSettings, one: ResourceVerdict
     chosen = [row_key(row, one) for row in rows if row.by]
     if chosen:
         _buttons(context, settings, chosen, key)
-    else:
+    elif not context.visit.readonly:
         st.caption("Select rows to accept, decline or note them.")
 
 

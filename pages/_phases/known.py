@@ -205,8 +205,8 @@ def _labels(context: PageContext, dataset: str, runs: RunList, edits: LibraryEdi
         )
         alt = f"{len(counts_as)} runs with the workload that each counts as"
         tables.show(table, key="phases_label_table", alt=alt)
-        if context.visit.readonly:
-            st.caption("This server is read-only: the library cannot be changed here.")
+        if context.visit.refusal:
+            st.caption(f"{context.visit.refusal.removesuffix('.')}: the library cannot be changed here.")
         else:
             _label_form(context, dataset, runs, edits)
 

@@ -4,6 +4,7 @@ import pytest
 
 from pages._frame.visit import ADMINS, VIEWERS, open_home
 from pages._login.login import Visitor
+from tests.pages import whole_home
 from tests.pages.conftest import problems, words
 from workprof.core.errors import NotAllowed
 from workprof.core.roles import Role
@@ -34,6 +35,23 @@ def test_a_planner_names_profiles_and_a_viewer_does_not(app, loaded, monkeypatch
     test = app("profiles", ds=loaded.hash)
     assert problems(test) == []
     assert bool(test.text_area) == (not off)
+
+
+@pytest.mark.slow
+def test_a_viewer_is_told_what_they_may_not_do_and_no_server_is_read_only(app, home, tmp_path_factory, monkeypatch):
+    hashes = whole_home.make(home.parent, tmp_path_factory)
+    monkeypatch.setenv("WORKPROF_ROLE", "viewer")
+    without = VIEWERS.removesuffix(".")
+    for page, parameters, refused in (
+        ("classify", {"ds": hashes.jobs, "classify_tab": "Drift"}, "finished jobs cannot be added"),
+        ("phases", {"ds": hashes.phases, "phases_tab": "Library"}, "the library cannot be changed here"),
+    ):
+        assert f"{without}: {refused}" in words(app(page, **parameters))
+    plan = app("memory", ds=hashes.tasks)
+    assert problems(plan) == []
+    assert "Select rows" not in words(plan)
+    monkeypatch.setenv("WORKPROF_ROLE", "planner")
+    assert "Select rows" in words(app("memory", ds=hashes.tasks))
 
 
 def test_each_role_has_a_home_of_its_own_and_none_can_be_talked_into_more(home, loaded):
