@@ -138,10 +138,6 @@ def cursors(figure: go.Figure, view: ObservedView, target: str, colour: str) -> 
         )
 
 
-FEWEST_TICKS = 2
-"""Of those that are named between the ends of an axis, else it names its ends."""
-
-
 def scaled_axes(view: ObservedView, target: str, low: float, high: float) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the axis of values from low to high and the axis of shares."""
     axis = value_axis(target, log=view.log_x)
@@ -150,7 +146,7 @@ def scaled_axes(view: ObservedView, target: str, low: float, high: float) -> tup
         values |= {"type": "log", "range": [float(np.log10(low)) - 0.05, float(np.log10(high)) + 0.05]}
     if axis.ticks:
         named = dict(zip(axis.ticks, axis.words, strict=True))
-        if sum(low <= at <= high for at in named) < FEWEST_TICKS:
+        if not any(low <= at <= high for at in named):
             named = {at: formatted(target, at) for at in (low, high)}
         values |= {"tickvals": list(named), "ticktext": list(named.values())}
     elif target == "duration_s" or target.endswith("_bytes"):
