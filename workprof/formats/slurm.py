@@ -389,5 +389,5 @@ FORMAT = Format(
         ),
     ),
     not_known="Slurm samples memory: a peak between two samples is missed, so a size may be too small.",
-    rows_version=6,
+    rows_version=7,
 )
