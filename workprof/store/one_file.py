@@ -433,7 +433,9 @@ def _told_again(cursor: duckdb.DuckDBPyConnection, stage: Stage, declared: Forma
     if declared.steps is None or not {declared.steps.key, START} <= {*names}:
         return 0
     rows, goes_on = quoted(stage.rows), f"({{}}.{FLAGS} & {STILL_RUNNING}) > 0"
-    later = f"(n.rowid > o.rowid OR (n.{START} = o.{START} AND NOT {goes_on.format('n')}))"
+    no_earlier = [f"coalesce(n.{each} >= o.{each}, TRUE)" for each in (START, "submit_time_s") if each in names]
+    after = " AND ".join(["n.rowid > o.rowid", *no_earlier])  # of a requeued run the latest life may stand first
+    later = f"(({after}) OR (n.{START} = o.{START} AND NOT {goes_on.format('n')}))"
     gone = (
         f"SELECT o.rowid FROM {rows} o JOIN {rows} n ON n.rowid <> o.rowid AND {later} AND {same_run(names)[0]} "
         f"WHERE o.{START} IS NULL OR {goes_on.format('o')}"
