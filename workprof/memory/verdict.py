@@ -70,7 +70,7 @@ class VerdictSettings:
     acceptable_kills: Annotated[
         str,
         Setting(
-            "Kills that are acceptable: a number N among the judged runs, or a share of the runs P%.",
+            "Kills by lower sizes that are acceptable: a number N among the judged runs, or a share of the runs P%.",
             most=20,
             named={"default": ""},
             empty="0.5 % of the runs, or as many as really happened",
