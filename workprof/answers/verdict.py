@@ -102,9 +102,11 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
     killed = f"{row.n_killed:,} of {runs} {'timed out' if resource == TIME else f'{was} killed for memory'}"
     though = f", though {killed}" if row.n_killed else ""
     larger = "longer limit" if resource == TIME else "larger request"
+    if row.reason == FEW and row.by and row.n_runs > 1:  # as of before
+        return f"kept: too few of {runs} had ended{though}"
     return {
         ROOM: "; ".join(part for part in (f"largest of {runs} used {used}", not_judged(row)) if part),
-        FEW: f"kept: {f'too few of {runs} had ended' if row.by and row.n_runs > 1 else f'{runs} so far'}{though}",
+        FEW: f"kept: {runs} so far{though}",
         FULL: f"kept: {full}",
         VARIES: f"kept: use varies {number(row.largest / row.smallest) if row.smallest > 0 else 'many'}-fold",
         STEPS: f"kept: no allowed size lies between {number(row.largest)} and {number(row.request)} {unit}",
