@@ -139,12 +139,13 @@ def _floor(states: Floats) -> Floats:
 
 
 def _shrunk(rests: Floats, floor: Floats) -> Floats:
-    """The covariance of rows about zero, shrunk towards its diagonal, which is at least the floor."""
+    """The covariance of rows about zero, shrunk towards its diagonal; the floor where all rows are zero."""
     from sklearn.covariance import ledoit_wolf  # noqa: PLC0415  heavy
 
+    if not rests.any():
+        return np.diag(floor)
     unit = np.sqrt((rests**2).mean(axis=0) + floor)
     result: Floats = ledoit_wolf(rests / unit, assume_centered=True)[0] * np.outer(unit, unit)
-    np.fill_diagonal(result, np.maximum(result.diagonal(), floor))
     return result
 
 
