@@ -108,3 +108,7 @@ def test_profiles_without_two_features_are_refused_before_a_job(app, poor):
     assert "1 usable feature (cpu_usage_percent), at least 2 are needed" in told(profiles)
     assert not profiles.error
     assert "not with this dataset · Profiles: 1 usable feature" in told(app("home", home_steps="true"))
+    sweep = app("sweep")
+    assert "1 usable feature (cpu_usage_percent), at least 2 are needed" in told(sweep)
+    assert "Start sweep" not in [one.label for one in sweep.button]
+    assert "Sweep" not in told(app("report")).partition("Still to compute: ")[2].partition(".")[0]

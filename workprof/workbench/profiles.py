@@ -59,9 +59,17 @@ def _in_rows(bench: Any, entry: Dataset, settings: ProfileSettings) -> ProfileSe
     return settled(with_sample(settings, entry.finished_rows), clustered_rows(settings, entry.finished_rows))
 
 
-def _few_rows_or_columns(bench: Any, entry: Dataset, settings: ProfileSettings) -> None:
+def few_columns(bench: Any, entry: Dataset, features: tuple[str, ...]) -> None:
+    """Refuse columns or sets of which a dataset has fewer than two numeric ones.
+
+    Raises NotEnoughData.
+    """
     numeric = [column.name for column in bench.columns(entry.hash) if column.numeric]
-    refuse_few_features(settings.features, [name for name in numeric if not name.startswith(NO_FEATURES)])
+    refuse_few_features(features, [name for name in numeric if not name.startswith(NO_FEATURES)])
+
+
+def _few_rows_or_columns(bench: Any, entry: Dataset, settings: ProfileSettings) -> None:
+    few_columns(bench, entry, settings.features)
     refuse_few(settings, clustered_rows(settings, entry.finished_rows))
 
 

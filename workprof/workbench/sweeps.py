@@ -13,7 +13,7 @@ from workprof.profiles.questions import GROUP
 from workprof.profiles.settings import FEATURE_SETS
 from workprof.profiles.sweep import GroupSettings, RunComparison, Sweep, SweepGroup, SweepSettings, compare_runs
 from workprof.store.reports import Dataset
-from workprof.workbench.profiles import ProfileQuestions
+from workprof.workbench.profiles import ProfileQuestions, few_columns
 from workprof.workbench.question_methods import ask
 
 
@@ -88,16 +88,17 @@ class SweepQuestions(ProfileQuestions):
 
     def _sweep_settings(self, dataset: str, settings: SweepSettings) -> SweepSettings:
         entry = self._jobs_of(dataset)
+        if settings.features and settings.features[0] not in FEATURE_SETS:
+            settings = replace(settings, features=self._store.resolve(entry.hash, settings.features))
         if entry.finished_rows:  # without any, that is what is told
+            few_columns(self, entry, settings.groups()[0].features)
             smallest = min(size for group in settings.groups() for size in group.sizes)
             if entry.finished_rows <= 2 * smallest:
                 raise NotEnoughData(
                     f"{entry.finished_rows:,} finished runs are too few for the grid, whose smallest profiles have "
                     f"{smallest:,}: it needs more than {2 * smallest:,}. Profiles finds smaller ones"
                 )
-        if not settings.features or settings.features[0] in FEATURE_SETS:
-            return settings
-        return replace(settings, features=self._store.resolve(entry.hash, settings.features))
+        return settings
 
     def _sweeper(self, entry: Dataset, settings: SweepSettings) -> _Sweeper:
         with self._guard:
