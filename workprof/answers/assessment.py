@@ -194,7 +194,7 @@ def compared_runs(result: Assessment) -> int:
 
 def _used(resource: str, column: Column, found: Utilisation) -> Figure:
     own = replace(column, name=f"{resource}_utilisation", value="utilisation_by_time")
-    by_count = f"by count {format_share(found.utilisation)}" if found.n else "no such pairs"
+    by_count = f"by count {format_share(found.utilisation)}" if found.n else "no run has both"
     return Figure(own, found, by_count, f"{column.help} Below it every run counts as one. {counted(found.n, 'run')}.")
 
 

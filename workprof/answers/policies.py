@@ -256,7 +256,7 @@ def _count(mean: float) -> float | int:
 
 
 def rules_sentence(result: ReplayResult) -> str:
-    """Which rules that can be had are better than requests enforced on both counts."""
+    """Which rules that can be had waste less than requests enforced, and fail no more."""
     now = result.policies.get(REQUESTS)
     known = [one for one in result.policies.values() if one.policy != REQUESTS and not one.policy.startswith(ORACLE)]
     if now is None:
@@ -264,8 +264,8 @@ def rules_sentence(result: ReplayResult) -> str:
     good = [one for one in known if one.failures <= now.failures and one.wasted_gb_h < now.wasted_gb_h]
     names = listed([policy_name(one.policy) for one in sorted(good, key=lambda one: one.wasted_gb_h)])
     words = f"{len(good)} of {counted(len(known), 'rule')}"
-    beat = "beats" if len(good) == 1 else "beat"
-    return f"{words} {beat} requests enforced on both counts{f': {names}' if good else ''}."
+    waste = "wastes" if len(good) == 1 else "waste"
+    return f"{words} {waste} less than requests enforced at no more kills{f': {names}' if good else ''}."
 
 
 def rule_words(one: PolicyFigures | Candidate | FrontierPoint) -> str:
@@ -275,7 +275,7 @@ def rule_words(one: PolicyFigures | Candidate | FrontierPoint) -> str:
 
 def rules_note(result: ReplayResult, beyond: Sequence[PolicyFigures]) -> str:
     """How the plane of waste and failures is read, and which rules are `beyond` its axes."""
-    shaded = " Shaded: less waste and fewer kills than enforcing requests." if REQUESTS in result.policies else ""
+    shaded = " Shaded: less waste and no more kills than enforcing requests." if REQUESTS in result.policies else ""
     off = ", ".join(f"{policy_name(one.policy)} ({rule_words(one)})" for one in beyond)
     words = f"Nearer to the lower left is better.{shaded} {result.n_test:,} replayed runs."
     return f"{words} Off the axes: {off}." if off else words
