@@ -60,7 +60,7 @@ def _example(view: View, held: LoadedHeldOut) -> None:
     known = past[[name for name in (*SUBMIT_FIELDS, *SUBMITTED) if name in past.columns]]
     table = predictions_table(known, held.forecaster.forecast(known), view.naming)
     st.markdown("**The answers look like this: held-out runs of this dataset.**")
-    _answers(table, "held-out-jobs", "classify_example", f"Predictions for {len(table)} held-out runs")
+    _answers(table, "held-out-jobs", "classify_example", alt=f"Predictions for {len(table)} held-out runs")
 
 
 def _follow(view: View, task: TaskView[Batch]) -> None:
@@ -117,10 +117,10 @@ def _show(result: Batch) -> None:
             f"{counted(len(result.unknown), 'column')} not used: {markdown_text(named, 400)}{more}.",
             icon=":material/info:",
         )
-    _answers(table, "classified-jobs", "classify_answers", f"Predictions for {len(table):,} jobs")
+    _answers(table, "classified-jobs", "classify_answers", alt=f"Predictions for {len(table):,} jobs")
 
 
-def _answers(table: pd.DataFrame, name: str, key: str, alt: str) -> None:
+def _answers(table: pd.DataFrame, name: str, key: str, *, alt: str) -> None:
     """Show the predictions, what is predicted before what the jobs gave; the file keeps its order."""
     names, number = list(map(str, table)), st.column_config.NumberColumn
     first = ["row", "name", "probability", *(["reason"] if table["abstained"].any() else [])]
