@@ -165,6 +165,15 @@ def test_a_quantity_that_one_profile_alone_has_is_tested_too(only):
     assert found.predictors["profile_median"].mae == pytest.approx(found.predictors["global_median"].mae)
 
 
+def test_few_runs_with_a_profile_leave_the_other_predictors():
+    jobs = planted_jobs(60).assign(profile=np.where(np.arange(60) < 18, np.arange(60) % 3, np.nan))
+    found = evaluate_estimates({"jobs": jobs}, EstimateSettings(n_folds=2))
+    assert found.n_test == 60 and not any(name.startswith("profile_") for name in found.predictors)
+    assert "too few runs with a profile to learn from: predictors that use them are left out" in found.notes
+    with pytest.raises(NotEnoughData, match="too few to learn from"):
+        evaluate_estimates({"jobs": jobs}, EstimateSettings(n_folds=2, mode="faithful"))
+
+
 def test_another_dataset_is_tested_after_one_training():
     train, test = planted_jobs(120), planted_jobs(40, seed=9)
     found = evaluate_estimates({"jobs": train, "test": test}, EstimateSettings())

@@ -10,6 +10,7 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -169,7 +170,8 @@ def evaluate_fold(
     predictions = baselines(
         known.jobs.iloc[ended][list(fields)], past, jobs[list(fields)], queries, model.scale, predicted.points[PLAIN]
     )
-    predictions |= _from_profiles(known, fold, settings, ("mean", "median"))
+    with suppress(NotEnoughData):  # of a fold with few profiled rows nothing is learned of them
+        predictions |= _from_profiles(known, fold, settings, ("mean", "median"))
     predictions |= {name: back(predicted.points[at]) for at, name in enumerate(POINTS) if name not in predictions}
     predictions[COMBINED] = back(combined_point(predicted, model.combination.rules, n_levels))
     predictions[CHOSEN] = ours.point
@@ -231,9 +233,11 @@ def _from_profiles(
     learned = training.drop(columns=PROFILE).reset_index(drop=True)
     best = most_probable(learned, labels, known.jobs.iloc[fold.test], classifier)
     target = training["target"].to_numpy(dtype=np.float64)
-    return {f"profile_{name}": per_profile(name, target, labels, best) for name in estimators}
+    return {f"{OF_PROFILE}{name}": per_profile(name, target, labels, best) for name in estimators}
 
 
+OF_PROFILE = "profile_"
+"""How the names begin of predictors that use the runs of a profile."""
 BEYOND = 1.0
 """A ratio error above this is 'beyond 100 %' (the paper's Fig. 5)."""
 
@@ -377,7 +381,7 @@ class _About:
 def _evaluation(about: _About, results: list[FoldResult], *, compared: bool = False) -> EstimateEvaluation:
     """Return the errors over some folds; where they are compared, with the bootstrap of their differences."""
     settings, known = about.settings, about.known
-    names = list(results[0].predictions)
+    names = [name for name in results[0].predictions if all(name in result.predictions for result in results)]
     rows = np.concatenate([result.fold.test for result in results])
     true = known.target[rows]
     predicted = {name: np.concatenate([result.predictions[name] for result in results]) for name in names}
@@ -386,6 +390,7 @@ def _evaluation(about: _About, results: list[FoldResult], *, compared: bool = Fa
     over_best = _mean_trials(combinations)
     chosen = Counter(sorted((one.chosen for one in combinations), key=list(over_best).index))
     units = _jobs_of(known.jobs, rows)
+    lacking = bool(combinations) and not any(name.startswith(OF_PROFILE) for name in names)
     return EstimateEvaluation(
         settings=settings,
         n_train=about.n_train,
@@ -399,7 +404,7 @@ def _evaluation(about: _About, results: list[FoldResult], *, compared: bool = Fa
         choices=(PUBLISHED_CHOICE,) * len(results)
         if settings.mode == "faithful"
         else tuple(one.text for one in combinations),
-        notes=(*about.notes, *_notes(known, true)),
+        notes=(*about.notes, *_notes(known, true, lacking=lacking)),
         seconds=time.perf_counter() - about.started,
         chosen=dict(chosen.most_common()),
         over_best=over_best,
@@ -607,7 +612,7 @@ def _by_profile(jobs: pd.DataFrame, rows: Ints, errors: Floats) -> tuple[Profile
     return tuple(sorted(profiles, key=lambda errors: -errors.quantiles[2]))
 
 
-def _notes(known: KnownJobs, true: Floats) -> tuple[str, ...]:
+def _notes(known: KnownJobs, true: Floats, *, lacking: bool) -> tuple[str, ...]:
     notes = []
     zeros = int((true == 0).sum())
     if known.n_left_out:
@@ -620,4 +625,6 @@ def _notes(known: KnownJobs, true: Floats) -> tuple[str, ...]:
         notes.append(f"{zeros:,} tested rows truly need 0, so any other estimate of them is infinitely far off")
     if PROFILE not in known.jobs.columns:
         notes.append("no profiles are known here: predictors that use them are left out")
+    elif lacking:
+        notes.append("too few runs with a profile to learn from: predictors that use them are left out")
     return tuple(notes)
