@@ -88,7 +88,7 @@ def test_runs_are_written_and_added_to(suite, tmp_path):
         (("-o", "{tmp}/new.jsonl", "--seconds-per-benchmark", "0.5"), "'0.5'; give a whole number of seconds"),
         (("-o", "{tmp}/new.jsonl", "--budget", "1"), "budget 1 s fits no run; the first takes"),
         (("-o", "{tmp}/new.jsonl", "--benchmarks", "gpu"), "benchmarks is 'gpu'"),
-        (("-o", "{tmp}/new.jsonl", "--stress", "2"), "stress_share is 2.0"),
+        (("-o", "{tmp}/new.jsonl", "--stress", "2"), "--stress is 2.0"),
     ],
 )
 def test_refusals_are_the_callers(capsys, tmp_path, arguments, said):
