@@ -211,7 +211,13 @@ UNUSED = Column(
     unit="share",
     help="Of the GB·h that the later runs requested; Home says it of all runs.",
 )
-KILLS = Column("kills", heading="Kills", unit="count", help="Of the later runs, at a size below request and use.")
+KILLS = Column(
+    "kills",
+    heading="Kills",
+    unit="count",
+    help="Of the later runs, at a size below request and use. Those foreseen are of kept and larger requests, too, "
+    "which the acceptable kills do not limit.",
+)
 
 
 def sentence(verdict: Verdict) -> str:
