@@ -32,8 +32,8 @@ def batch(view: View) -> None:
     """Show the upload, and the answers of the last one."""
     figures.headline("Predict many new jobs at once: upload a CSV with one line per job, get a table of predictions.")
     st.markdown(
-        f"Columns: `{'`, `'.join(view.model.encoder.fields)}`, or their names in the trace of this dataset. Empty "
-        "cells count as not given."
+        f"Columns: `{'`, `'.join(view.model.encoder.fields)}`, or their names in the trace of this dataset. A size or "
+        "time may carry its unit (64G, 1-00:00:00); `requested_memory_gb` is in GB. Empty cells count as not given."
     )
     task = running_work.follow(view.visit.app_state.batches, WORK)
     upload = st.file_uploader("CSV of new jobs", type=["csv"], key="classify_upload", max_upload_size=LARGEST_MB)

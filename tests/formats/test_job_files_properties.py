@@ -15,7 +15,7 @@ from workprof.cli.forecasts import _pair
 from workprof.core.errors import SettingsError, TraceError, WorkprofError
 from workprof.core.units import GB, GIB
 from workprof.formats.lotaru import read_reports, read_scores
-from workprof.formats.new_jobs import NULLS, named_jobs, read_new_jobs
+from workprof.formats.new_jobs import NULLS, FieldNames, named_jobs, read_new_jobs
 from workprof.formats.pai_sample import PAI_RULES
 
 pytestmark = pytest.mark.slow
@@ -38,7 +38,7 @@ def folder(tmp_path_factory):
 
 
 def jobs_of(path):
-    return named_jobs(pd.concat(list(read_new_jobs(path))), PAI_RULES, FIELDS)
+    return named_jobs(pd.concat(list(read_new_jobs(path))), FieldNames.of(FIELDS, PAI_RULES))
 
 
 @settings(max_examples=100)
@@ -68,6 +68,24 @@ def test_new_jobs_are_what_was_written(folder, jobs):
     np.testing.assert_array_equal(found["requested_cpu_percent"], [job[2] for job in jobs])
     memory = [math.nan if job[3] is None else job[3] * GIB for job in jobs]
     np.testing.assert_array_equal(found["requested_memory_bytes"], memory)
+
+
+def test_new_jobs_may_use_units_and_the_names_of_a_mapping(folder):
+    path = folder / "mapped.csv"
+    path.write_text("lab,requested_memory_gb,ReqCPUS,Timelimit,colour\na,32,4,1-00:00:00,red\nb,500M,2,00:30:00,blue\n")
+    fields = ("group", "requested_memory_bytes", "requested_cpu_percent", "time_limit_s")
+    names = FieldNames.of_trace(fields, "slurm", {"group": {"from": "lab", "unit": ""}})
+    found = named_jobs(pd.concat(list(read_new_jobs(path))), names)
+    assert found.unknown == ("colour",)
+    assert found.jobs["group"].tolist() == ["a", "b"]
+    assert found.jobs["requested_memory_bytes"].tolist() == [32e9, 500 * 2**20]
+    assert found.jobs["requested_cpu_percent"].tolist() == [400, 200]
+    assert found.jobs["time_limit_s"].tolist() == [86400, 1800]
+    path.write_text("ReqMem\n" + "4G\n" * 20_000 + "4Gc\n")
+    read = read_new_jobs(path)
+    assert named_jobs(next(read), names).jobs["requested_memory_bytes"].unique().tolist() == [4 * GIB]
+    with pytest.raises(TraceError, match="'4Gc' in row 20001"):
+        named_jobs(next(read), names)
 
 
 def test_rows_that_are_longer_than_the_header_are_not_shifted(folder):

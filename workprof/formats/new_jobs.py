@@ -1,4 +1,4 @@
-"""New jobs, as a table of texts: submit-time columns under the fields' names or the trace's own, in its own units."""
+"""New jobs: under which names and in which units their submit-time fields may be given, and tables of them."""
 
 import csv
 import os
@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from workprof.core.errors import ColumnMissing, NoRows, TraceError
-from workprof.core.units import factor
-from workprof.formats.declare import PLAIN, Rule
+from workprof.core.units import FACTORS, GB, KIB, UNITS_OF
+from workprof.formats import FORMATS, rules_of, values
+from workprof.formats.declare import Rule
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
 from workprof.store.lines import refuse_other_count, rows_under_header
 
@@ -21,6 +22,68 @@ NULLS = ("", "NULL", "\\N")
 
 NO_NUMBERS = (*NULLS, "nan", "NaN", "NA", "N/A", "null", "-")
 """What else stands for a number that is not known."""
+
+IN_GB = {"requested_memory_gb": "requested_memory_bytes"}
+"""Further names of fields, in GB (1e9 bytes)."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a name leads: a field, what one of its unit is there, and how a text with a unit is read."""
+
+    field: str
+    scale: float = 1.0
+    quantity: str = ""  # 'B', 's', 'percent': a text may carry a unit of it; '' = a plain number
+
+    def numbers(self, texts: Sequence[str], size_base: int) -> list[float | None]:
+        """What texts that carry a unit ('64G', '1-00:00:00') say, as an ingest of the trace reads them.
+
+        None where one says nothing, or a size per core: of how many cores is not known.
+        """
+        found = values.numbers(texts, self.quantity, self.scale, size_base) if self.quantity else [None] * len(texts)
+        sure = [text.isascii() and not (self.quantity == "B" and text.rstrip().endswith("c")) for text in texts]
+        return [value if value is not None and one else None for value, one in zip(found, sure, strict=True)]
+
+
+@dataclass(frozen=True)
+class FieldNames:
+    """The names under which new jobs give their fields: the fields' own, and those of the trace learned from."""
+
+    places: Mapping[str, Place]
+    fields: tuple[str, ...]
+    size_base: int = KIB  # K, M, G of a size that is written as a text are powers of it
+
+    @classmethod
+    def of(cls, fields: Sequence[str], rules: Sequence[Rule] = (), size_base: int = KIB) -> "FieldNames":
+        """The names of some fields, and of the columns that rules lead there, in those columns' units."""
+        places = {name: Place(name, 1.0, _quantity(name)) for name in fields}
+        for rule in rules:
+            if rule.field in fields and rule.source not in places:
+                places[rule.source] = Place(rule.field, FACTORS.get(rule.unit, 1.0), _quantity(rule.field))
+        places |= {name: Place(field, GB, "B") for name, field in IN_GB.items() if field in fields}
+        return cls(places, tuple(fields), size_base)
+
+    @classmethod
+    def of_trace(
+        cls, fields: Sequence[str], trace_format: str, mapping: Mapping[str, Mapping[str, str]]
+    ) -> "FieldNames":
+        """The names of a trace: those of its format, and those that its mapping named."""
+        mapped = [Rule(field, one["from"], one.get("unit", "")) for field, one in mapping.items()]
+        known = FORMATS.get(trace_format)
+        if known is None:
+            return cls.of(fields, (*mapped, *rules_of(trace_format)))
+        units = dict(known.units)
+        made = [  # 'ReqCPUS' is declared in cores, and the request is made of it
+            Rule(one.field, column, units[column])
+            for one in known.made
+            for column in one.may
+            if units.get(column) in UNITS_OF.get(_quantity(one.field), ())
+        ]
+        return cls.of(fields, (*mapped, *rules_of(trace_format), *made), known.size_base)
+
+
+def _quantity(field: str) -> str:
+    return FIELDS[field].unit if field in FIELDS and FIELDS[field].unit in UNITS_OF else ""
 
 
 @dataclass(frozen=True)
@@ -67,43 +130,45 @@ def read_new_jobs(path: Path) -> Iterator[pd.DataFrame]:
         raise NoRows(f"{path.name} has a header and no rows; give one line per job")
 
 
-def named_jobs(table: pd.DataFrame, rules: Sequence[Rule], wanted: Sequence[str]) -> NewJobs:
-    """The wanted fields of a table, converted to the fields' units where it uses the trace's own names.
-
-    The rules are of the format that the training dataset came from.
+def named_jobs(table: pd.DataFrame, names: FieldNames) -> NewJobs:
+    """The fields of a table, converted to the fields' units where it uses the trace's own names or texts with units.
 
     Raises:
         ColumnMissing: when none of them is there.
         TraceError: when a number is none or not finite, with the row.
     """
-    own: Mapping[str, Rule] = {rule.source: rule for rule in rules if rule.field in wanted}
     columns: dict[str, pd.Series] = {}
     unknown = []
     for name in map(str, table.columns):
-        if name in wanted:
-            columns[name] = _converted(table[name], name, 1.0)
-        elif name in own and own[name].field not in table.columns:
-            scale = 1.0 if own[name].unit == PLAIN else factor(own[name].unit)
-            columns[own[name].field] = _converted(table[name], own[name].field, scale)
-        else:
+        place = names.places.get(name)
+        if place is None or (name != place.field and place.field in table.columns):
             unknown.append(name)
+        else:
+            columns[place.field] = _converted(table[name], place, names.size_base)
     if not columns:
         raise ColumnMissing(
-            f"none of the columns {', '.join(map(str, table.columns))} is known; name them {', '.join(wanted)}"
+            f"none of the columns {', '.join(map(str, table.columns))} is known; name them {', '.join(names.fields)}"
         )
     return NewJobs(pd.DataFrame(columns), tuple(unknown))
 
 
-def _converted(column: pd.Series, field: str, scale: float) -> pd.Series:
+def _converted(column: pd.Series, place: Place, size_base: int) -> pd.Series:
     texts = column.astype("object").where(column.notna() & (column != ""), None)
-    if field in TEXT_FIELDS or field not in FIELDS:
+    if place.field in TEXT_FIELDS or place.field not in FIELDS:
         return texts
-    numbers = pd.to_numeric(texts, errors="coerce").astype("float64")
+    numbers = pd.to_numeric(texts, errors="coerce").astype("float64") * place.scale
     given = texts.notna() & ~texts.astype("str").str.strip().isin(NO_NUMBERS)
+    others = texts[given & numbers.isna()].astype("str")
+    if len(others):
+        distinct = others.unique().tolist()
+        said = dict(zip(distinct, place.numbers(distinct, size_base), strict=True))
+        numbers[others.index] = others.map(said).astype("float64")
     wrong = given & ~np.isfinite(numbers)
     if bool(wrong.any()):
         row = int(wrong.to_numpy().argmax())
+        first = column.index.start if isinstance(column.index, pd.RangeIndex) else 0  # of a part of a file
         raise TraceError(
-            f"{field} is {texts.iloc[row]!r} in row {row + 1}, which is no number; leave it empty or mend it"
+            f"{place.field} is {texts.iloc[row]!r} in row {first + row + 1}, which is no number; "
+            "leave it empty or mend it"
         )
-    return numbers * scale
+    return numbers

@@ -14,14 +14,13 @@ import pandas as pd
 
 from workprof.core.arrays import SUBMITTED
 from workprof.core.errors import SettingsError
-from workprof.core.units import FACTORS, GB, KIB, UNITS_OF
+from workprof.core.units import KIB
 from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
-from workprof.formats import FORMATS, rules_of, values
+from workprof.formats import values
 from workprof.formats.declare import Rule
-from workprof.formats.fields import FIELDS, TEXT_FIELDS
+from workprof.formats.fields import TEXT_FIELDS
+from workprof.formats.new_jobs import IN_GB, FieldNames, Place
 
-IN_GB = {"requested_memory_gb": "requested_memory_bytes"}
-"""Further names of fields, in GB (1e9 bytes)."""
 LONGEST_TEXT = 4_096
 LARGEST_NUMBER = 1e18
 LONGEST_SHOWN, LONGEST_WORDS = 80, 400
@@ -84,32 +83,24 @@ def words_of(allowed: object) -> str:
     return cut(str(allowed), LONGEST_WORDS)
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where a name leads: a field, what one of its unit is there, and how a text with a unit is read."""
-
-    field: str
-    scale: float = 1.0
-    quantity: str = ""  # 'B', 's', 'percent': a text may carry a unit of it; '' = a plain number
-
-
 class FieldReader:
     """Reads jobs under the fields' names, and under those of the trace that the model learned from."""
 
-    def __init__(self, rules: Sequence[Rule] = (), further: Sequence[str] = (), size_base: int = KIB) -> None:
-        """Take the names: of the training trace, in its own units, and of further fields.
+    def __init__(
+        self,
+        rules: Sequence[Rule] = (),
+        further: Sequence[str] = (),
+        size_base: int = KIB,
+        names: FieldNames | None = None,
+    ) -> None:
+        """Take the names: of the training trace, in its own units, and of further fields; or those of `names`.
 
         K, M, G of a size that is written as a text are powers of `size_base`.
         """
-        known = (*SUBMIT_FIELDS, *SUBMITTED, *further)
-        self._places = {name: _Place(name, 1.0, _quantity(name)) for name in known}
-        for rule in rules:
-            if rule.field in known and rule.source not in self._places:
-                self._places[rule.source] = _Place(rule.field, FACTORS.get(rule.unit, 1.0), _quantity(rule.field))
-        self._places |= {name: _Place(field, GB, "B") for name, field in IN_GB.items() if field in known}
-        self._base = size_base
-        self._said: dict[tuple[_Place, str], float | None] = {}
-        own = [name for name in self._places if name not in known and name not in IN_GB]
+        known = _fields(further)
+        self._names = names or FieldNames.of(known, rules, size_base)
+        self._said: dict[tuple[Place, str], float | None] = {}
+        own = [name for name in self._names.places if name not in known and name not in IN_GB]
         self.allowed = (*known, *IN_GB, *own)
         self.known_of = (*SUBMIT_FIELDS, *(name for name in further if name in TEXT_FIELDS))
 
@@ -118,18 +109,7 @@ class FieldReader:
         cls, trace_format: str, mapping: Mapping[str, Mapping[str, str]], further: Sequence[str] = ()
     ) -> FieldReader:
         """A reader of the names of a trace: those of its format, and those that its mapping named."""
-        mapped = [Rule(field, one["from"], one.get("unit", "")) for field, one in mapping.items()]
-        known = FORMATS.get(trace_format)
-        if known is None:
-            return cls((*mapped, *rules_of(trace_format)), further)
-        units = dict(known.units)
-        made = [  # 'ReqCPUS' is declared in cores, and the request is made of it
-            Rule(one.field, column, units[column])
-            for one in known.made
-            for column in one.may
-            if units.get(column) in UNITS_OF.get(_quantity(one.field), ())
-        ]
-        return cls((*mapped, *rules_of(trace_format), *made), further, known.size_base)
+        return cls(further=further, names=FieldNames.of_trace(_fields(further), trace_format, mapping))
 
     def read_all(self, given: Sequence[object], *, numbered: bool = True) -> list[Job]:
         """Some jobs; raises BadFields, which names the first fields that cannot be used."""
@@ -160,7 +140,7 @@ class FieldReader:
         read: Job = {}
         problems: list[FieldProblem] = []
         for name, value in given.items():
-            place = self._places.get(name)
+            place = self._names.places.get(name)
             if place is None:
                 problems.append(FieldProblem(name, value, self.allowed, job))
             elif value is not None and value != "":
@@ -177,7 +157,7 @@ class FieldReader:
             raise BadFields(problems)
         return read
 
-    def _number(self, place: _Place, value: object) -> float | None:
+    def _number(self, place: Place, value: object) -> float | None:
         number = number_of(value)
         if number is not None:
             return number * place.scale
@@ -185,24 +165,21 @@ class FieldReader:
 
     def _learn(self, given: Sequence[object]) -> None:
         """Read the numbers that carry a unit ('64G', '1-00:00:00') as an ingest of the trace does, all at once."""
-        new: dict[tuple[str, float], set[tuple[_Place, str]]] = {}
+        new: dict[tuple[str, float], set[tuple[Place, str]]] = {}
         for one in given:
             if isinstance(one, Mapping) and len(one) <= MOST_FIELDS:
                 for name, value in one.items():
                     if isinstance(value, str) and 0 < len(value) <= values.LONGEST:
-                        place = self._places.get(name)
+                        place = self._names.places.get(name)
                         if place and place.quantity and (place, value) not in self._said and not _PLAIN.match(value):
                             new.setdefault((place.quantity, place.scale), set()).add((place, value))
         if len(self._said) > MOST_TEXTS:
             self._said = {}
-        for (quantity, scale), keys in new.items():
+        for keys in new.values():
             asked = list(keys)
-            for key, result in zip(
-                asked, values.numbers([text for _, text in asked], quantity, scale, self._base), strict=True
-            ):
-                per_core = quantity == "B" and key[1].rstrip().endswith("c")  # Slurm's "per core": of how many?
-                fits = result is not None and key[1].isascii() and not per_core and 0 <= result <= LARGEST_NUMBER
-                self._said[key] = result if fits else None
+            found = asked[0][0].numbers([text for _, text in asked], self._names.size_base)
+            for key, result in zip(asked, found, strict=True):
+                self._said[key] = result if result is not None and 0 <= result <= LARGEST_NUMBER else None
 
 
 TEXT = f"a text of at most {LONGEST_TEXT:,} characters"
@@ -210,8 +187,8 @@ NUMBER = "a number of 0 or more"
 _PLAIN = re.compile(rf"\s*{values.NUMBER}\s*\Z", re.ASCII)
 
 
-def _quantity(field: str) -> str:
-    return FIELDS[field].unit if field in FIELDS and FIELDS[field].unit in UNITS_OF else ""
+def _fields(further: Sequence[str]) -> tuple[str, ...]:
+    return (*SUBMIT_FIELDS, *SUBMITTED, *further)
 
 
 def _text(value: object) -> str | None:

@@ -40,8 +40,7 @@ from workprof.forecasts.held_out import HeldOut
 from workprof.forecasts.one_job import JobForecast, job_forecasts
 from workprof.forecasts.predictions import NO_PROFILE
 from workprof.forecasts.splits import SPLITS
-from workprof.formats import rules_of
-from workprof.formats.new_jobs import CHUNK_ROWS, NewJobs, named_jobs, read_new_jobs
+from workprof.formats.new_jobs import CHUNK_ROWS, FieldNames, NewJobs, named_jobs, read_new_jobs
 from workprof.profiles.fit import labelled
 from workprof.profiles.settings import ProfileSettings
 from workprof.steps import about
@@ -372,7 +371,8 @@ class ForecastQuestions(SweepQuestions):
             ColumnMissing: when no column is known at submission.
             TraceError: when a number is none.
         """
-        return named_jobs(table, rules_of(self._jobs_of(dataset).format), (*SUBMIT_FIELDS, *SUBMITTED))
+        report = self.ingest_report(self._jobs_of(dataset).hash)
+        return named_jobs(table, FieldNames.of_trace((*SUBMIT_FIELDS, *SUBMITTED), report.format, report.mapping))
 
     def search_jobs(self, dataset: str, text: str, limit: int = 20) -> pd.DataFrame:
         """Finished jobs with `row_id` and their metadata whose fields hold every word of a text.
