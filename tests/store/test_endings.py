@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from workprof.core.causes import CAUSES, RUNNING, cause_of, starts_of
+from workprof.core.causes import CAUSES, KILLED, NEVER_STARTED, RUNNING, WAITING, cause_of, causes_of, starts_of
 from workprof.core.units import HOUR_S
 from workprof.memory.ledger import ledger_of
 from workprof.memory.ledger_settings import MEMORY, LedgerSettings
@@ -78,6 +78,8 @@ def test_slurm_keeps_what_a_running_job_has_used_so_far(store, write):
     assert frame["duration_s"].tolist() == [3600, 3540, 0, 0, 300]
     assert np.isnan(frame["end_time_s"]["2"])
     assert (checks["zero duration"], checks["not finished"]) == (2, 4)
+    assert [CAUSES[code] for code in causes_of(frame)[1:]] == [RUNNING, WAITING, NEVER_STARTED, KILLED]
+    assert dict(store.counts(report.hash).ended)[KILLED] == 1
 
 
 def test_ends_and_starts_follow_from_durations(store, write):

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OUT_OF_MEMORY, TIMED_OUT, KILLED, FAILED = "out of memory", "timed out", "killed", "failed"
-RUNNING, WAITING, OTHER = "running", "waiting", "other"
-CAUSES = (OUT_OF_MEMORY, TIMED_OUT, KILLED, FAILED, RUNNING, WAITING, OTHER)
+RUNNING, WAITING, NEVER_STARTED, OTHER = "running", "waiting", "never started", "other"
+CAUSES = (OUT_OF_MEMORY, TIMED_OUT, KILLED, FAILED, RUNNING, WAITING, NEVER_STARTED, OTHER)
 
 _STARTS = {
     "out_of_me": OUT_OF_MEMORY,
@@ -108,7 +108,10 @@ def causes_of(jobs: pd.DataFrame) -> Ints:
 
 
 def ends_of(jobs: pd.DataFrame) -> Ints:
-    """(n,) places in `CAUSES` of how runs ended at last, killed before or not; -1 = finished."""
+    """(n,) places in `CAUSES` of how runs ended at last, killed before or not; -1 = finished.
+
+    What was cancelled before it ran has no start where others have one, and took no time: it never started.
+    """
     if "finished" not in jobs.columns:
         return np.full(len(jobs), -1, dtype=np.int64)
     finished = jobs["finished"].to_numpy(dtype=bool)
@@ -118,7 +121,11 @@ def ends_of(jobs: pd.DataFrame) -> Ints:
     cause_codes = np.array(
         [*(CAUSES.index(cause_of(str(name))) for name in names), CAUSES.index(OTHER)], dtype=np.int64
     )
-    return np.where(finished, -1, cause_codes[codes])
+    ends = np.where(finished, -1, cause_codes[codes])
+    starts, took = (numbers_if_present(jobs, name) for name in ("start_time_s", "duration_s"))
+    if starts is not None and took is not None and not np.isnan(starts).all():
+        ends[(ends == CAUSES.index(KILLED)) & np.isnan(starts) & ~(took > 0)] = CAUSES.index(NEVER_STARTED)
+    return ends
 
 
 def was_killed_for_memory(jobs: pd.DataFrame) -> Bools:

@@ -273,7 +273,7 @@ LEDGER = Question(
     Ledger,
     "workprof.memory.ledger:ledger_of",
     finds="ledger of every resource",
-    version=10 * VERDICT.version + 2,  # its findings are rows of the verdict
+    version=10 * VERDICT.version + 3,  # its findings are rows of the verdict
     optional=lambda _: (*READS, *VERDICT_READS),
     page=PAGE,
     tab="Ledger",
@@ -286,7 +286,7 @@ LEDGER_RUNS = Question(
     LedgerRunList,
     "workprof.memory.ledger:ledger_run_list",
     finds="runs behind the ledger",
-    version=10 * VERDICT.version + 2,
+    version=10 * VERDICT.version + 3,
     optional=lambda _: (*READS, *VERDICT_READS),
     page=PAGE,
     tab="Ledger",

@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.core.causes import CAUSES, FAILED, KILLS, OUT_OF_MEMORY, cause_of
+from workprof.core.causes import CAUSES, FAILED, KILLED, KILLS, OUT_OF_MEMORY, cause_of
 from workprof.core.errors import SettingsError
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, factor
 from workprof.formats.declare import Capacity, Format
@@ -265,14 +265,15 @@ def counts_of(
 
 
 def _ended(cursor: duckdb.DuckDBPyConnection, relation: str, names: set[str]) -> tuple[tuple[str, int], ...]:
-    """Cause -> runs, in the order of `CAUSES`; those that still run or wait are none."""
+    """Cause -> runs, in the order of `CAUSES`; those that still run, wait or were given up before are none."""
     status = "CAST(status AS VARCHAR)" if "status" in names else "''"
     killed = f"coalesce({KILLS}, 0) > 0" if KILLS in names else "FALSE"
     found = dict.fromkeys(CAUSES[: CAUSES.index(FAILED) + 1], 0)
-    sql = f"SELECT {status}, {killed}, count(*) FROM {relation} WHERE NOT {FINISHED} OR {killed} GROUP BY 1, 2"
-    for word, for_memory, runs in cursor.execute(sql).fetchall():
+    never = f"({FLAGS} & {UNSTARTED}) > 0"
+    sql = f"SELECT {status}, {killed}, {never}, count(*) FROM {relation} WHERE NOT {FINISHED} OR {killed} GROUP BY ALL"
+    for word, for_memory, unstarted, runs in cursor.execute(sql).fetchall():
         cause = OUT_OF_MEMORY if for_memory else cause_of(word or "")
-        if cause in found:
+        if cause in found and not (unstarted and cause == KILLED):
             found[cause] += runs
     return tuple(found.items())
 
