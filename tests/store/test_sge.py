@@ -98,11 +98,22 @@ def test_how_jobs_end(store, write):
 
 def test_parts_of_a_parallel_job_fold_into_it(store, write):
     lines = accounting(3).splitlines(keepends=True)
+    store.ingest([write("alone", "".join(lines))], IngestOptions())
+    names = [*NAMES, "cpu_usage_percent"]
+    alone = store.frame("alone", names, finished_only=False)
     part = lines[-1].split(":")
     part[41], part[42] = "1.n2", "1e12"
-    report = store.ingest([write("accounting", "".join([*lines, ":".join(part)]))], IngestOptions())
+    later = [*part]
+    later[8:11] = (str(int(part[10]) + shift) for shift in (0, 0, 60))
+    parts = (":".join(each) for each in (part, [*part[:41], "2.n3", *part[42:]], later))
+    report = store.ingest([write("accounting", "".join([*lines, *parts]))], IngestOptions())
     assert (report.rows, report.rejected) == (3, 0)
-    assert store.frame("accounting", NAMES, finished_only=False)["peak_memory_bytes"].max() == 1e12
+    whole = store.frame("accounting", names, finished_only=False)
+    ran, before = whole["peak_memory_bytes"].argmax(), alone["peak_memory_bytes"]
+    assert whole["peak_memory_bytes"][ran] == pytest.approx(
+        2e12 + before[ran]
+    )  # parts at once add up, later ones do not
+    assert whole["cpu_usage_percent"][ran] == pytest.approx(4 * alone["cpu_usage_percent"][ran])
 
 
 def test_what_is_no_record_is_a_reject(store, write):

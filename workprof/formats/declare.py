@@ -72,6 +72,15 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class AtOnce:
+    """A field of which the largest sum of the lines of a run that ran at the same time counts, where that is more."""
+
+    field: str
+    sql: str  # what a line adds, NULL = nothing
+    apart: str = ""  # field of which lines with different values are not added up
+
+
+@dataclass(frozen=True)
 class Steps:
     """Lines that belong to the run of another line: Slurm's '.batch', '.extern', '.0'.
 
@@ -85,6 +94,8 @@ class Steps:
     # own line, the first step's where there is none
     largest: tuple[str, ...]
     within: tuple[str, ...] = ()  # further ones that name it with the key; a step without a value has its run's
+    at_once: tuple[AtOnce, ...] = ()
+    summed: tuple[str, ...] = ()  # fields and kept columns of which all lines of a run are added up
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from workprof.formats.cells import PLAIN
 from workprof.formats.declare import (
     NUMBER,
     TEXT,
+    AtOnce,
     Format,
     Given,
     Made,
@@ -288,7 +289,13 @@ FORMAT = Format(
     month_first=True,  # qacct prints 05/26/2024 10:00:00.123
     duration_from_times=True,
     units=(("cpu", "s"), ("maxrss", "B"), ("ru_maxrss", "B")),
-    steps=Steps(key="job_name", step=r"^(.+) part ", largest=("peak_memory_bytes",)),
+    steps=Steps(
+        key="job_name",
+        step=r"^(.+) part ",
+        largest=("peak_memory_bytes",),
+        at_once=(AtOnce("peak_memory_bytes", "peak_memory_bytes"),),
+        summed=("cpu",),
+    ),
     made=(
         Made(
             "peak_memory_bytes",
@@ -304,4 +311,5 @@ FORMAT = Format(
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
     not_known="maxvmem is virtual memory: more than was resident, so a size may be larger than needed.",
+    rows_version=2,
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import duckdb
 
 from workprof.core.progress import Progress
-from workprof.formats.declare import NUMBER, TEXT, Format, Made, Steps
+from workprof.formats.declare import NUMBER, TEXT, AtOnce, Format, Made, Steps
 from workprof.formats.fields import FIELDS, NAME_FIELDS, TIME_FIELDS
 from workprof.store.catalogue import one
 from workprof.store.compile import FIELD_ORDER, FINISHED, finished_sql
@@ -159,20 +159,53 @@ def _folded(steps: Steps, have: set[str], lines: str) -> str:
         f"CASE WHEN run_ IS NULL THEN coalesce({began}, {never}) ELSE coalesce({own} OVER (PARTITION BY {by} {order}), "
         f"min({began}) FILTER (WHERE run_ IS NULL) OVER (PARTITION BY {by}), {never}) END"
     )
+    summed = [name for name in steps.summed if name in have]
     of_steps = "".join(f", max({quoted(name)}) AS {quoted('step_' + name)}" for name in largest)
+    of_steps += "".join(f", sum({quoted(name)}) AS {quoted('step_' + name)}" for name in summed)
     replaced = [f"greatest({quoted(name)}, {quoted('step_' + name)}) AS {quoted(name)}" for name in largest]
+    replaced += [f"{_added(quoted(name), quoted('step_' + name))} AS {quoted(name)}" for name in summed]
     replaced.append(f"of_ AS {key}")
     excluded = [*("line_", "run_", "of_", "attempt_", "owned_", "of_attempt_", "first_")]
-    excluded += [*(f"of_run_{at}" for at in range(len(keys))), *(quoted(f"step_{name}") for name in largest)]
+    excluded += [
+        *(f"of_run_{at}" for at in range(len(keys))),
+        *(quoted(f"step_{name}") for name in (*largest, *summed)),
+    ]
+    together = "".join(_together(each, by, have) for each in steps.at_once if each.field in largest)
     return (
         f"WITH keyed_ AS ({keyed}), "
         f"lines_ AS (SELECT *, {attempt} AS attempt_, bool_or(run_ IS NULL) OVER (PARTITION BY {by}) AS owned_ "
         f"FROM keyed_), "
-        f"steps_ AS (SELECT {named}attempt_ AS of_attempt_, min(line_) AS first_{of_steps} FROM lines_ "
-        f"WHERE run_ IS NOT NULL GROUP BY {by}, attempt_) "
+        f"steps_ AS (SELECT {named}attempt_ AS of_attempt_, min(line_) AS first_{of_steps} "
+        f"FROM (SELECT * FROM lines_ WHERE run_ IS NOT NULL{together}) GROUP BY {by}, attempt_) "
         f"SELECT * EXCLUDE ({', '.join(excluded)}) REPLACE ({', '.join(replaced)}) FROM lines_ "
         f"LEFT JOIN steps_ ON {same} AND attempt_ = of_attempt_ "
         f"WHERE run_ IS NULL OR (NOT owned_ AND line_ = first_) ORDER BY line_"
+    )
+
+
+def _added(own: str, of_steps: str) -> str:
+    """The SQL of a run's own amount and those of its steps; a run without a line of its own has a step's as its own."""
+    return f"CASE WHEN run_ IS NULL THEN coalesce({own} + {of_steps}, {own}, {of_steps}) ELSE {of_steps} END"
+
+
+def _together(at_once: AtOnce, by: str, have: set[str]) -> str:
+    """The SQL of further lines of steps: what those that ran at the same time add up to, at each of their ends.
+
+    Whole numbers, so that one line alone adds up to no more than itself.
+    """
+    if not {"start_time_s", "end_time_s"} <= have:
+        return ""
+    of = f"{by}, attempt_" + (f", {at_once.apart}" if at_once.apart in have else "")
+    share = f"TRY_CAST(floor({at_once.sql}) AS HUGEINT)"
+    ends = ((share, "start_time_s"), (f"-{share}", "coalesce(end_time_s, 'infinity'::DOUBLE)"))
+    moments = " UNION ALL ".join(
+        f"SELECT {of}, {moment} AS moment_, {change} AS change_ FROM lines_ "
+        f"WHERE {share} > 0 AND start_time_s IS NOT NULL AND (end_time_s IS NULL OR end_time_s > start_time_s)"
+        for change, moment in ends
+    )
+    held = f"sum(change_) OVER (PARTITION BY {of} ORDER BY moment_, change_)"
+    return (
+        f" UNION ALL BY NAME SELECT {by}, attempt_, CAST({held} AS DOUBLE) AS {quoted(at_once.field)} FROM ({moments})"
     )
 
 
