@@ -206,6 +206,22 @@ def test_tasks_that_are_spread_unevenly_are_a_lower_bound(store, write):
     assert loaded(store, write, text, *BOUND)[1][1] == [7600000 * KIB, 8000 * MIB, 1]
 
 
+STEPS = """\
+JobID|State|Start|End|Elapsed|ReqMem|NTasks|MaxRSS|NodeList
+1|COMPLETED|2026-03-01T10:00:00|2026-03-01T11:00:00|01:00:00|16G|||n[1-2]
+1.batch|COMPLETED|2026-03-01T10:00:00|2026-03-01T11:00:00|01:00:00||1|1G|n1
+1.0|COMPLETED|2026-03-01T10:00:00|2026-03-01T10:30:00|00:30:00||1|6G|n1
+1.1|COMPLETED|2026-03-01T10:{begins}:00|2026-03-01T11:00:00|00:30:00||1|6G|{node}
+"""
+
+
+@pytest.mark.parametrize(("begins", "node", "is_bound"), [("29", "n1", 1), ("30", "n1", 0), ("29", "n2", 0)])
+def test_steps_of_a_node_at_the_same_time_are_a_lower_bound(store, write, begins, node, is_bound):
+    checks, rows = loaded(store, write, STEPS.format(begins=begins, node=node), *BOUND)
+    assert rows == [[6 * GIB, 16 * GIB, is_bound]]
+    assert ("lower bound" in checks) == bool(is_bound)
+
+
 def test_a_batch_script_over_several_cores_is_one_task(store, write):
     text = "JobID|State|Elapsed|AllocCPUS|ReqMem|MaxRSS\n1|COMPLETED|01:00:00|8|4G|\n1.batch|COMPLETED|01:00:00|8||1G\n"
     assert loaded(store, write, text, *BOUND)[1] == [[GIB, 4 * GIB, 0]]

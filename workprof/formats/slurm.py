@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from workprof.core.units import MIB
 from workprof.formats import values
-from workprof.formats.declare import NUMBER, TEXT, Finding, Format, Made, Rule, SourceColumn, Steps
+from workprof.formats.declare import NUMBER, TEXT, AtOnce, Finding, Format, Made, Rule, SourceColumn, Steps
 
 NULLS = (
     *("", "Unknown", "None", "None assigned", "N/A", "INVALID", "UNLIMITED", "Partition_Limit", "NULL"),
@@ -196,6 +196,11 @@ _MAY_BE_MORE = Made(
 )
 """Bytes that a node may have held of a line's tasks, 0 where it is known; once folded it becomes 1 or 0."""
 
+_OF_A_NUMBERED_STEP = (
+    "CASE WHEN regexp_matches(job_name, '\\.\\d+$') THEN greatest(peak_memory_bytes, peak_memory_is_lower_bound) END"
+)
+"""Bytes that a node may have held of a step beside others that ran at the same time."""
+
 _CPU_TIMES = (
     "TotalCPU",
     "UserCPU + SystemCPU",
@@ -258,6 +263,7 @@ FORMAT = Format(
             *("gpu_usage_percent", "peak_gpu_memory_bytes", "peak_memory_is_lower_bound", "out_of_memory_kills"),
         ),
         within=("cluster",),
+        at_once=(AtOnce("peak_memory_is_lower_bound", _OF_A_NUMBERED_STEP, apart="node"),),
     ),
     made=(
         _of_usage("mean_memory_bytes", "mem", ("TRESUsageInAve",)),
@@ -361,8 +367,8 @@ FORMAT = Format(
             "lower bound",
             "warning",
             "peak_memory_is_lower_bound = 1",
-            "runs have the memory of their largest task alone (MaxRSS) where a node may have held several (NTasks): a "
-            "lower bound of their use; ask sacct for NTasks, NNodes, AveRSS and TRESUsageInTot",
+            "runs have the memory of their largest task (MaxRSS) or step alone where a node may have held several at "
+            "once: a lower bound of their use; ask sacct for NTasks, NNodes, NodeList, AveRSS and TRESUsageInTot",
             needs=("peak_memory_is_lower_bound",),
         ),
         Finding(
@@ -389,5 +395,5 @@ FORMAT = Format(
         ),
     ),
     not_known="Slurm samples memory: a peak between two samples is missed, so a size may be too small.",
-    rows_version=7,
+    rows_version=8,
 )
