@@ -215,12 +215,13 @@ def test_every_shape_of_a_list_gives_the_same_rows(store, write, shape, packed):
     assert same.equals(store.frame(first.dataset, names, finished_only=False))
 
 
-def test_one_pod_and_the_latest_telling_of_a_pod_that_is_told_of_twice(store, write):
+@pytest.mark.parametrize("turn", [1, -1])
+def test_one_pod_and_the_latest_telling_of_a_pod_that_is_told_of_twice(store, write, turn):
     running, ended = copy.deepcopy(PODS[0]), PODS[0]
     running["status"] = {"phase": "Running", "startTime": "2024-05-26T10:02:00Z"}
     one = store.ingest([write("one.json", json.dumps(ended, indent=4))], IngestOptions())
     assert (one.format, one.rows) == ("kubernetes", 2)
-    lists = [json.dumps({"kind": "List", "items": [pod, PODS[1]]}) for pod in (running, ended)]
+    lists = [json.dumps({"kind": "List", "items": [pod, PODS[1]]}) for pod in (running, ended)[::turn]]
     paths = [write(f"at-{number}.json", text) for number, text in enumerate(lists)]
     report = store.ingest(paths, IngestOptions(name="both"))
     assert (report.rows, {check.name: check.count for check in report.checks}["told again"]) == (3, 2)

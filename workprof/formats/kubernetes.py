@@ -99,7 +99,8 @@ class _Pods:
         self.late += hash(key) in self.gone
         self.restarted += pod.restarted
         self.kills += pod.killed
-        self.held[key] = pod
+        if key not in self.held or _is_over(pod) or not _is_over(self.held[key]):
+            self.held[key] = pod
         if len(self.held) >= self.most_held:
             yield from self.rows()
 
@@ -143,7 +144,7 @@ class _Pods:
                 "told again",
                 "info",
                 self.again,
-                "earlier descriptions of a pod that is listed again later; the last one counts",
+                "earlier descriptions of a pod that is listed again later; the one of its end counts, else the last",
             ),
             (
                 "told again late",
@@ -186,6 +187,14 @@ class _Pods:
 
 _identity = operator.itemgetter(COLUMNS.index("uid"), COLUMNS.index("created"))
 _OWN = tuple(map(COLUMNS.index, ("pod", "container", "workload", "task", "run", "owner_kind")))
+
+
+_end_of = operator.itemgetter(COLUMNS.index("end"))
+
+
+def _is_over(pod: Pod) -> bool:
+    """Tell whether a pod has ended, which is for good, whatever a list that was taken before says."""
+    return all(_end_of(cells) is not None for cells, *_ in pod.rows)
 
 
 def _key(pod: Pod, work: Work) -> Key:
@@ -281,6 +290,6 @@ FORMAT = Format(
         *(("pod_cpu_request", "cores"), ("pod_memory_request", "B")),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
-    rows_version=3,
+    rows_version=4,
     not_known="Lists of pods do not say what pods used: load series of Prometheus, which say both.",
 )
