@@ -29,7 +29,7 @@ JOBS = [
     job(2, MemoryUsage=0),
     job(3, ExitCode=1),
     job(4, JobStatus=5, HoldReasonCode=34, CompletionDate=0),
-    job(5, JobStatus=2, CompletionDate=0),
+    job(5, JobStatus=2, CompletionDate=0, RemoteWallClockTime=0.0),
     job(6, JobStatus=1, JobStartDate=0, JobCurrentStartDate=0, CompletionDate=0, RemoteWallClockTime=0),
     job(7, NumJobStarts=2, RemoteWallClockTime=9000.0),
     job(8, RemoteUserCpu=0.0, RemoteSysCpu=0.0, RequestMemory="/Expr(2 * x)/"),
@@ -54,6 +54,7 @@ def test_units_states_and_times(store, write, text, file, form):
     assert [dataset.finished_rows for dataset in store.datasets()] == [4]
     frame = store.frame("history", [*FIELDS, "status", "cpu_usage_percent"], finished_only=False)
     assert frame[FIELDS].iloc[0].tolist() == ["500.0", "run.sh", 3600, 4 * GIB, GIB, 200]
+    assert frame["duration_s"][5] == 3600  # it runs, and its pool tells none
     words = [
         "completed",
         "removed",

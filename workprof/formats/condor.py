@@ -37,6 +37,7 @@ COLUMNS = (*TEXTS, *NUMBERS)
 
 STATES = {1: "pending (idle)", 2: "running", 3: "removed", 4: "completed", 5: "held", 6: "running", 7: "suspended"}
 RUNNING, REMOVED, COMPLETED, HELD = 2, 3, 4, 5
+RUNS = (RUNNING, 6)  # or hands over its output
 OVER_MEMORY = 34
 """HoldReasonCode of a job that used more memory than its slot had."""
 
@@ -94,6 +95,8 @@ def _cells(job: Mapping[str, Any]) -> dict[str, str | float | None]:
         end = _moment(job.get("CompletionDate")) or _moment(job.get("EnteredCurrentStatus"))
     if again and last is None and start and end:
         duration = end - start
+    if state in RUNS:
+        duration = None  # that of its earlier starts; so far, 0
     times = [_number(job.get(name)) for name in ("RemoteUserCpu", "RemoteSysCpu")]
     known = [time for time in times if time is not None]
     command = job.get("Cmd")
@@ -179,4 +182,5 @@ FORMAT = Format(
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
     not_known="HTCondor tells the memory that it saw last or most, rounded up by some pools.",
+    rows_version=2,
 )

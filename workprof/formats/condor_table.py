@@ -23,6 +23,7 @@ _ENDED = f"JobStatus IN ({condor.REMOVED}, {condor.COMPLETED}, {condor.HELD})"
 _END = f"CASE WHEN {_ENDED} THEN coalesce(nullif(CompletionDate, 0), nullif(EnteredCurrentStatus, 0)) END"
 _LAST = "CASE WHEN NumJobStarts > 1 THEN nullif(LastRemoteWallClockTime, 0) END"
 _OF_COMPLETED = f"JobStatus = {condor.COMPLETED}"
+_RUNS = f"coalesce(JobStatus IN {condor.RUNS}, FALSE)"
 _STATES = " ".join(f"WHEN {state} THEN '{word}'" for state, word in condor.STATES.items())
 _STATUS = (
     f"CASE WHEN JobStatus = {condor.HELD} AND HoldReasonCode = {condor.OVER_MEMORY} THEN 'out of memory (held)' "
@@ -76,10 +77,10 @@ FORMAT = replace(
         ),
         Made(
             "duration_s",
-            f"CASE WHEN start_time_s > 0 THEN coalesce({_LAST}, "
+            f"CASE WHEN start_time_s > 0 AND NOT {_RUNS} THEN coalesce({_LAST}, "
             "CASE WHEN NumJobStarts > 1 THEN end_time_s - start_time_s END, duration_s) END",
             ("start_time_s",),
-            ("NumJobStarts", "LastRemoteWallClockTime", "end_time_s", "duration_s"),
+            ("JobStatus", "NumJobStarts", "LastRemoteWallClockTime", "end_time_s", "duration_s"),
         ),
         Made(
             "cpu_s",
