@@ -33,7 +33,7 @@ def test_records_of_ended_jobs(store, write):
         record(9000)
         + '"EVENT_ADRSV_FINISH" "10.1" 1656313251 1\n'
         + record(9001, hosts=("n1", "n1", "n2"), asked=("n1",), idx=3, request="select[x] rusage[mem=2GB/task]")
-        + record(9002, state=32, info=16)
+        + record(9002, state=32, info=16, hosts=("n1", "n2"), request="rusage[mem=2GB/host]")
         + record(9003, name="two\nlines", request="")
     )
     report = store.ingest([write("lsb.acct", text)], IngestOptions())
@@ -45,7 +45,7 @@ def test_records_of_ended_jobs(store, write):
     assert rows == [
         ["9000", 600, 4000 * MIB, 2 * GIB, 100.25, "n1", "DONE"],
         ["9001[3]", 600, 8 * GIB, 2 * GIB, 100.25, "n1+n2", "DONE"],
-        ["9002", 600, 4000 * MIB, 2 * GIB, 100.25, "n1", "out of memory (EXIT, TERM_MEMLIMIT)"],
+        ["9002", 600, 4 * GIB, 2 * GIB, 100.25, "n1+n2", "out of memory (EXIT, TERM_MEMLIMIT)"],
         ["9003", 600, -1, 2 * GIB, 100.25, "n1", "DONE"],
     ]
     assert {check.name: check.count for check in report.checks}["other records"] == 1

@@ -80,7 +80,7 @@ def test_a_week(store, write):
 SMALL = [
     {"JOBID": "1", "STAT": "EXIT", "EXIT_REASON": "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit"},
     {"JOBID": "2", "STAT": "EXIT", "EXIT_REASON": "TERM_RUNLIMIT: job killed", "RUNTIMELIMIT": "00:10:00"},
-    {"JOBID": "3", "STAT": "EXIT", "EXIT_REASON": "TERM_OWNER: job killed by owner"},
+    {"JOBID": "3", "STAT": "EXIT", "EXIT_REASON": "TERM_OWNER: x", "RES_REQ": "rusage[mem=2G/host]"},
     {"JOBID": "4", "STAT": "EXIT", "EXIT_CODE": "139", "MEMLIMIT": "2 G"},
     {"JOBID": "5", "STAT": "RUN", "FINISH_TIME": "Dec 28 20:56:00 2023 E", "START_TIME": "Dec  8 19:56:00 2023"},
     {"JOBID": "6", "STAT": "PEND", "RUN_TIME": "00:00:00", "RES_REQ": "rusage[tmp=1:mem=2G/task]", "SLOTS": "3"},
@@ -100,7 +100,7 @@ def test_how_jobs_end_and_what_they_ask_for(store, write):
         "running (RUN)",
         "pending (PEND)",
     ]
-    np.testing.assert_array_equal(frame["requested_memory_bytes"] / GIB, [np.nan] * 3 + [2, np.nan, 6])
+    np.testing.assert_array_equal(frame["requested_memory_bytes"] / GIB, [np.nan, np.nan, 4, 2, np.nan, 6])
     np.testing.assert_array_equal(frame["time_limit_s"], [np.nan, 600, *[np.nan] * 4])
     assert frame["start_time_s"][4] == 1_702_065_360
     assert set(frame["node"]) == {"n1+n2"}

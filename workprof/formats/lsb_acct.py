@@ -174,7 +174,7 @@ def _cells(record: Mapping[str, str]) -> dict[str, str | float | None]:
         "startTime": start,
         "eventTime": _float(record["eventTime"]) if start else None,
         "numProcessors": slots,
-        "requested_memory": requested(fields, slots),
+        "requested_memory": requested(fields, slots, record["hosts"].count("+") + 1),
         "maxRMem": _float(record["maxRMem"]) or None,
         "maxRSwap": _float(record["maxRSwap"]) or None,
         "cpu_s": sum(cpu) if cpu else None,
@@ -231,5 +231,5 @@ FORMAT = Format(
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
     not_known=NOT_KNOWN,
-    rows_version=3,
+    rows_version=4,
 )

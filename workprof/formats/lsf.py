@@ -106,13 +106,13 @@ def _duration(text: str | None) -> str | None:
     return text.replace("second(s)", "s").split("/", 1)[0].strip() if text else None
 
 
-def requested(fields: Mapping[str, str], slots: int) -> float | None:
-    """The bytes reserved (of a task times the slots), else the limit."""
+def requested(fields: Mapping[str, str], slots: int, hosts: int) -> float | None:
+    """The bytes reserved (of a task times the slots, of a host times the hosts), else the limit."""
     match = next((each for name in REQUIREMENTS if (each := _MEMORY.search(fields.get(name, "")))), None)
     if match is None:
         match = _SIZE.match(fields.get("MEMLIMIT", ""))
         return None if match is None else float(match.group(1)) * _POWERS[match.group(2).upper()]
-    times = slots if (match.group(3) or "").lower() == "task" else 1
+    times = {"task": slots, "host": hosts}.get((match.group(3) or "").lower(), 1)
     return float(match.group(1)) * _POWERS[match.group(2).upper()] * times
 
 
@@ -143,7 +143,7 @@ def _cells(fields: Mapping[str, str]) -> list[str | float | None]:
         "slots": slots,
         "gpus": fields.get("GPU_NUM"),
         "EXEC_HOST": "+".join(hosts)[:200],
-        "requested_memory": requested(fields, slots or 1),
+        "requested_memory": requested(fields, slots or 1, len(hosts)),
     }
     return [cells.get(name) for name in COLUMNS]
 
@@ -182,4 +182,5 @@ FORMAT = Format(
     made=(Made("cpu_usage_percent", "100 * CPU_USED / nullif(duration_s, 0)", needs=("CPU_USED", "duration_s")),),
     reader=Reader(recognises, COLUMNS, read, several=True),
     not_known=NOT_KNOWN,
+    rows_version=2,
 )
