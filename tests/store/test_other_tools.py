@@ -77,6 +77,18 @@ TEXTS = {
         "HTCondor",
         "condor_history -json",
     ),
+    "condor_history -af:h": (
+        "ClusterId ProcId RequestMemory Cmd\n500 0 4096 /x/run.sh\n500 1 undefined /x/run.sh\n",
+        "HTCondor",
+        "-af:h,",
+    ),
+    "Jobs": (
+        '{"kind": "List", "items": [{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}}]}',
+        "Kubernetes without pods",
+        "kubectl get pods",
+    ),
+    "vmstat": ("procs -----------memory---------- ---swap--\n r  b   swpd   free\n 1  0  0  8\n", "vmstat", "sadf -d"),
+    "collectl": ("#<--------CPU-------->\n#cpu sys inter  ctxsw\n   0   0    10    20\n", "collectl", "sadf -d"),
     "2017": ("41562,41618,120,686,185,Terminated,1,1,2.24,0.83,0.01,0.009\n" * 3, "Alibaba's trace of 2017", "--map"),
     "GWF": (
         "# JobID SubmitTime WaitTime RunTime NProcs\n1\t100\t0\t60\t1\n2\t100\t0\t60\t1\n",

@@ -83,6 +83,12 @@ TOOLS = (
         CONDOR,
     ),
     _tool(r"^(?:MyType = \"Job\"|ClusterId = \d+)$", "HTCondor's long listing", "it is no table", CONDOR),
+    _tool(
+        r"^(?=.*\bClusterId\b)[A-Z]\w*(?: +[A-Z]\w*)+ *$",
+        "HTCondor's list of attributes",
+        "nothing stands between its columns but blanks",
+        f"{CONDOR}, or commas between them (`-af:h,` for `-af:h`)",
+    ),
     _tool(r"^<classads>", "XML of HTCondor", NOT_READ, CONDOR),
     _tool(r"<job_info\b", "qstat -xml of Grid Engine", OPEN, QACCT),
     _tool(r"<Data>\s*<Job>", "qstat -x of Torque", NOT_READ, QSTAT),
@@ -102,6 +108,8 @@ TOOLS = (
     _tool(r"^Linux \S+ \(\S+\)\s.*\n\s*\n?.*\b(?:UID|USER)\s+(?:PID|TGID)\b", "output of pidstat", FOR_PEOPLE, SADF),
     _tool(r"^(?:#\s+Time|[A-Z]\w+:)\s+(?:UID|USER)\s+(?:PID|TGID)\b", "output of pidstat", FOR_PEOPLE, SADF),
     _tool(r"^Linux \S+ \(\S+\)\s+\S+\s+_\w+_", "output of sar", FOR_PEOPLE, SADF),
+    _tool(r"^procs -+memory-+ -+swap", "output of vmstat", FOR_PEOPLE, SADF),
+    _tool(r"^#<-+CPU|^#Date Time \[CPU\]", "output of collectl", NOT_READ, SADF),
     _tool(r"^\s*Performance counter stats for ", "a summary of perf stat", "it is one sum, no series", PERF),
     _tool(r'"kind":\s*"PodMetrics', "pod metrics of the API", "it is one moment's use", PODS),
     _tool(r'"kind":\s*"VerticalPodAutoscaler', "recommendations of a VerticalPodAutoscaler", NO_RUNS, PODS),
@@ -111,6 +119,9 @@ TOOLS = (
         r'"fields":\s*\[\s*\{\s*"name":\s*"Time"|"schema":\s*\{\s*"refId"', "data frames of Grafana", NOT_READ, GRAFANA
     ),
     _tool(r'"kind":\s*"(?:Workflow|TaskRun|PipelineRun)(?:List)?"', "a list of workflows", "use is not in it", PODS),
+    _tool(
+        r'"apiVersion":\s*"batch/v1|"involvedObject":', "a list of Kubernetes without pods", "use is not in it", PODS
+    ),
     _tool(r'"Event":\s*"SparkListener', "an event log of Spark", NOT_READ, TABLE),
     _tool(r"^Seq\tHost\tStarttime\tJobRuntime\t", "a job log of GNU parallel", "it has no memory", USAGE),
     _tool(r"^\s*Command being timed: ", "output of time -v", FOR_PEOPLE, USAGE),
