@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from contextlib import nullcontext
 from datetime import datetime
 
 import numpy as np
@@ -525,3 +526,29 @@ def test_a_field_with_separators_of_thousands_is_told(store, write, number):
     report = store.ingest([write("jobs.csv", text)], IngestOptions())
     (check,) = (check for check in report.checks if check.name == "named like a field")
     assert check.level == "warning" and f"{number!r} without separators of thousands" in check.message
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "elapsed", "peak", "is_asked"),
+    [
+        (",", ("3600", "4000"), ("950", "1.024"), False),  # one such value may be a coincidence
+        (",", ("3600", "4000"), ("950", "1.024", "16.384"), True),
+        ("\t", ("3.600", "4.000"), ("950", "1.024", "1.130"), True),
+        (";", ("3600", "4000"), ("900 MB", "1.013 MB", "1.126 MB"), True),
+        (";", ("3.600", "4.000"), ("2.950", "1.024"), True),
+        (",", ("3.600", "4.000"), ("2.950", "1.024"), False),
+        (";", ("3600", "4000"), ("2.950", "1.024"), False),
+        (";", ("3.600", "4.00"), ("950", "1.024", "0.130"), False),
+    ],
+)
+def test_points_between_thousands_are_asked(store, write, delimiter, elapsed, peak, is_asked):
+    rows = [["job", "walltime_s", "peak_mem_mb"]]
+    rows += [[f"j{at}", elapsed[at % len(elapsed)], peak[at % len(peak)]] for at in range(len(peak))]
+    path = write("points.csv", "".join(delimiter.join(row) + "\n" for row in rows))
+    asked = (
+        pytest.raises(UnitUnknown, match=r"point may stand between thousands.*write '.*1\.0")
+        if is_asked
+        else nullcontext()
+    )
+    with asked:
+        assert store.ingest([path], IngestOptions()).rows == len(peak)

@@ -289,7 +289,7 @@ def guesses(look: Look) -> dict[str, Guess]:
     result = _with_task(result, [column for column in free if look.present(column, 1)], look)
     result = _clocks(_as_they_lasted(_meant(result, look), look), look)
     result = _of_several(result, [name for name in free if named[name][0] in _WANTED["duration_s"]], named, look)
-    result = _ask_for_zone(result, look)
+    result = _ask_for_points(_ask_for_zone(result, look), look)
     return {field: result[field] for field in FIELDS if field in result}
 
 
@@ -310,6 +310,37 @@ def _ask_for_zone(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
         return result
     why = "UTC and local times differ by an unknown zone"
     return result | {field: Guess(result[field].source, False, why) for field, clock in clocks.items() if clock}
+
+
+_UNIT = r"(?:\s?[A-Za-z%]{1,6})?"
+POINTED, SMALL = re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:\.\d{{3}})+{_UNIT}"), re.compile(rf"[+-]?\d{{1,3}}{_UNIT}")
+"""Numbers with points between thousands, and those that need none."""
+
+
+def _ask_for_points(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
+    """The guesses, in which numbers whose points may separate thousands are not sure.
+
+    Decimals that happen to be three each do not stand beside whole numbers under a thousand alone ('1.024', '950');
+    semicolons stand between columns for the sake of decimal commas.
+    """
+    if not look.delimiter or look.decimal != ".":
+        return result
+    pointed, mixed = {}, False
+    for field, guess in result.items():
+        if FIELDS[field].type == TEXT or field in TIME_FIELDS:
+            continue
+        cells = [
+            cell.strip() for cell in look.present(guess.source.column) if "0" <= cell.strip().lstrip("+-")[:1] <= "9"
+        ]
+        points = [cell for cell in cells if "." in cell]
+        if len(points) > 1 and all(map(POINTED.fullmatch, points)):
+            others = [cell for cell in cells if "." not in cell]
+            if all(map(SMALL.fullmatch, others)):
+                pointed[field], mixed = points[0], mixed or bool(others)
+    if not mixed and not (look.delimiter == ";" and len(pointed) > 1):
+        return result
+    why = "the point may stand between thousands: if it does, write {!r} without it"
+    return result | {field: replace(result[field], sure=False, why=why.format(cell)) for field, cell in pointed.items()}
 
 
 def _clock(column: str, look: Look) -> str:
