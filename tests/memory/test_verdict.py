@@ -31,6 +31,7 @@ from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Sizing, Windows,
 from workprof.memory.resources import MEMORY, TIME, resources_of
 from workprof.memory.verdict import VerdictSettings, verdict_of
 from workprof.memory.verdict_rows import ABOVE, BOUND, FEW, KEEP, KILLED, KILLS_PAY, LOWER, RAISE, STEPS, TOO_SHORT
+from workprof.memory.verdict_sizes import Sizes
 from workprof.memory.what_if import WhatIfSettings
 
 SIZING = Sizing(step=0.1, floor=0.1, acceptable_share=None, price=None)
@@ -490,6 +491,21 @@ def test_jobs_of_ever_new_names_are_sized_by_their_user():
     assert lowered
     assert all("task_name" not in row.key for row in lowered)
     assert result.judged.saved_share > 0.1
+
+
+@pytest.mark.parametrize("share", [0.5, 0.05])
+def test_a_row_of_further_requests_shows_one_of_them(share):
+    table = jobs(n_users=1)
+    further = np.random.default_rng(1).random(len(table)) < 0.5
+    table["requested_memory_bytes"] = np.where(further, 40e9 + 1e8 * np.arange(len(table)), 32e9)
+    table.loc[len(table) - 1, ["task_name", "requested_memory_bytes"]] = "t0", 32e9  # the latest of its task
+    table["peak_memory_bytes"] = np.where(further, share, 1) * table["peak_memory_bytes"]
+    found = verdict(table).memory
+    rows = [row for row in found.rows if row.by == ("user", "task_name")]
+    assert len(rows) == 3 and all(row.request > 40 and row.action == LOWER for row in rows)
+    for row in rows:
+        alike = [one.size for one in found.rows if one.key == row.key]
+        assert len(alike) == 2 and Sizes(found).find(row.key, None).size == max(alike)
 
 
 @pytest.mark.parametrize("text", ["-1", "nan", "1e3", "101%", "1_0", "٣"])

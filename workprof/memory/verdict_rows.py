@@ -89,19 +89,19 @@ def rows_of(resource: Resource, sizing: Sizing, now: Origin, judged: Judgement, 
     """
     runs = resource.runs
     keys = _Keys(runs, now)
-    advised = keys.kept() if problem else keys.advised(sizing, now)
+    requests, advised = keys.kept() if problem else keys.advised(sizing, now)
     sums = _sums(keys, judged)
-    order = np.lexsort((-sums["unused"], -np.abs(sums["saved"]), (advised.size == keys.asked).astype(np.int64)))
+    order = np.lexsort((-sums["unused"], -np.abs(sums["saved"]), (advised.size == requests).astype(np.int64)))
     names = [
         resource.key_of(lead, max(level, 0))
         for lead, level in zip(keys.lead.tolist(), advised.level.tolist(), strict=True)
     ]
-    n_listed = max(MOST_ROWS, int((advised.size != keys.asked).sum()))
+    n_listed = max(MOST_ROWS, int((advised.size != requests).sum()))
     told = resource.told_of(keys.row, len(keys.lead))
     results = []
     for at in order[:n_listed].tolist():
         own = {name: float(values[at]) for name, values in sums.items()}
-        size, asked, level = float(advised.size[at]), float(keys.asked[at]), int(advised.level[at])
+        size, asked, level = float(advised.size[at]), float(requests[at]), int(advised.level[at])
         action = KEEP if size == asked else LOWER if size < asked else RAISE
         least = max(sizing.floor, math.ceil(own["largest"] / sizing.step * (1 - 1e-12)) * sizing.step)
         reason = problem or _reason(action, own, asked, level, least)
@@ -121,7 +121,7 @@ class _Keys:
     """Which row every run belongs to: that of its finest key, or of the coarser one that advises it."""
 
     def __init__(self, runs: SizedRuns, now: Origin) -> None:
-        self.runs = runs
+        self.runs, self.now_s = runs, now.submit_s
         first, place = first_of(runs.levels[0])
         everything = known_of(runs, np.full(len(runs), now.submit_s), first)
         level = _levels_of(tuple(one.take(first) for one in everything), now.chances)
@@ -141,16 +141,32 @@ class _Keys:
         for at, one in enumerate(self.known):
             self.asked = np.where((self.level == at) & (one.asked > 0), one.asked, self.asked)
 
-    def kept(self) -> Advised:
-        """The requests."""
-        return Advised(self.asked, np.zeros(len(self.lead)), np.full(len(self.lead), -1, dtype=np.int64))
+    def kept(self) -> tuple[Floats, Advised]:
+        """The requests of now, and the same as sizes."""
+        requests = self._own(self.asked)
+        return requests, Advised(requests, np.zeros(len(self.lead)), np.full(len(self.lead), -1, dtype=np.int64))
 
-    def advised(self, sizing: Sizing, now: Origin) -> Advised:
-        """The sizes of least expected charge; rows without history keep their requests."""
+    def advised(self, sizing: Sizing, now: Origin) -> tuple[Floats, Advised]:
+        """The requests of now, and the sizes of least expected charge; rows without history keep their requests."""
         codes = tuple(level[self.lead] for level in self.runs.levels)
         result = advise(self.asked, self.known, codes, now.chances, sizing, now.price)
-        without = self.level < 0
-        return Advised(np.where(without, self.asked, result.size), np.where(without, 0.0, result.chance), self.level)
+        requests, way = self._own(result.size), np.sign(result.size - self.asked)
+        kept = (self.level < 0) | (way * (result.size - requests) <= 0)
+        chance = np.where(kept & (way != 0), 0.0, result.chance)
+        return requests, Advised(np.where(kept, requests, result.size), chance, self.level)
+
+    def _own(self, size: Floats) -> Floats:
+        """The requests of rows: of a coarser key that of its own runs, the latest that a size changes, else the latest.
+
+        Its history is also that of runs with rows of their own.
+        """
+        result, way = self.asked.copy(), np.sign(size - self.asked)
+        own = np.flatnonzero(self.level[self.row] > 0)
+        row, request = self.row[own], self.runs.request[own]
+        changed = way[row] * (size[row] - request) > 0
+        order = np.lexsort((self.runs.submit_s[own] < self.now_s, changed))  # of several the last is written last
+        result[row[order]] = request[order]
+        return result
 
 
 def _levels_of(known: tuple[Known, ...], chances: tuple[Chances | None, ...]) -> Ints:

@@ -83,7 +83,8 @@ class Sizes:
 
         `job` is column -> value of what names it; the request is in the unit of the resource.
         """
-        for by in self.verdict.levels:
+        per_request = request is None and REQUEST in self.verdict.levels[0]
+        for by in () if per_request else self.verdict.levels:
             own = self._rows.get((by, tuple(_text(job.get(name)) for name in _without_request(by))), {})
             places = (0,) if REQUEST not in by else () if request is None else _places(request, self.verdict.resource)
             row = next((own[at] for at in places if at in own), None)
