@@ -233,6 +233,19 @@ def test_slurm_asks_per_cpu_where_the_request_was_per_cpu(tmp_path):
     assert got[3][0] == 32 * 1024  # it was never asked for per node
 
 
+@pytest.mark.parametrize("small", [0.5, 0.99])  # of its 16 GiB: lowered, kept
+def test_jobs_of_few_cpus_keep_what_they_need_of_a_request_per_cpu(tmp_path, small):
+    cpus = np.array([4, 32])[np.arange(400) // 4 % 2]
+    table = slurm_jobs(ReqMem="4Gc")
+    table["requested_memory_bytes"] = cpus * 4.0 * GIB
+    table["peak_memory_bytes"] = np.where(cpus == 4, small * 16, 24.0) * GIB * np.linspace(0.99, 1, 400)
+    found = verdict(table)
+    sizes = {row.request: row.size for row in rows_in(found, MEMORY) if row.key["user"] == "ana"}
+    assert len(sizes) == 2 and max(sizes.values()) < 32
+    (got,) = submitted(tmp_path, told(found, "slurm"), ("ana", "train", "", 4096, ""))
+    assert got[1] == int(np.ceil(min(sizes.values()) * GB / 4 / MIB))
+
+
 def test_a_row_of_any_request_never_goes_above_what_is_asked(tmp_path):
     table = slurm_jobs(800)
     rng = np.random.default_rng(1)

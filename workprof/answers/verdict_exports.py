@@ -460,8 +460,9 @@ def _lua_rows(one: ResourceVerdict) -> Iterator[str]:
         fields = (*(JOB_FIELDS[name] for name in _lua_columns(by)), *((REQUEST,) if REQUEST in by else ()))
         keys.append(f"{{ {', '.join(map(lua_text, fields))} }}")
     yield f"  keys = {{ {', '.join(keys)} }},"
-    entries: dict[str, tuple[tuple[bool, float], VerdictRow, list[int]]] = {}
-    for row in _lua_listed(one):
+    listed = {id(row) for row in _lua_listed(one)}
+    entries: dict[str, list[tuple[VerdictRow, list[int]]]] = {}
+    for row in (row for row in one.rows if row.by):
         factor, letter = _lua_unit(row, one.resource)
         key = SEPARATOR.join(
             [
@@ -470,13 +471,18 @@ def _lua_rows(one: ResourceVerdict) -> Iterator[str]:
             ]
         )
         sizes = [math.ceil(size * factor * (1 - 1e-12)) for size in (row.size, *row.retry)]
-        rank = row.would is not None, row.size  # two requests that round to one: none is touched, or the larger size
-        if key not in entries or entries[key][0] < rank:
-            entries[key] = rank, row, sizes
-    for key, (_, row, sizes) in entries.items():
-        yield f"  -- {one_line(key_words(row))}: {evidence(row, one)}"
+        entries.setdefault(key, []).append((row, sizes))
+    for key, alike in entries.items():
+        if not any(id(row) in listed for row, _ in alike):
+            continue
+        # requests that Slurm cannot tell apart, as of 4 and of 32 CPUs: none is touched, or the larger size
+        chosen, sizes = max(alike, key=lambda one: (one[0].would is not None, one[1][0]))
+        for row, _ in alike:
+            if row is chosen or row.action != KEEP:
+                yield f"  -- {one_line(key_words(row))}: {evidence(row, one)}"
         later = ", ".join(map(str, sizes[1:]))
-        yield f"  [{lua_text(key)}] = {{ action = {lua_text(row.action)}, size = {sizes[0]}, retry = {{ {later} }} }},"
+        about = f"action = {lua_text(chosen.action)}, size = {sizes[0]}, retry = {{ {later} }}"
+        yield f"  [{lua_text(key)}] = {{ {about} }},"
 
 
 def _lua_columns(by: Iterable[str]) -> list[str]:
