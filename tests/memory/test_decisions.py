@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from tests.memory.test_verdict import jobs
@@ -22,7 +23,7 @@ from workprof.memory.decisions import (
     parts_of,
 )
 from workprof.memory.verdict import VerdictSettings, verdict_of
-from workprof.memory.verdict_rows import KEEP, LOWER
+from workprof.memory.verdict_rows import KEEP, LOWER, RAISE
 from workprof.memory.verdict_sizes import Sizes
 
 
@@ -87,6 +88,19 @@ def test_all_left_out_saves_nothing_and_says_why(plain):
     assert (found.memory.judged.saved, found.memory.judged.kills, found.memory.judged.expected_kills) == (0, 0, 0)
     assert found.memory.judged.wasted == pytest.approx(found.memory.today.unused)
     assert "declined" in found.reason
+
+
+def test_a_raise_that_is_declined_goes_on_killing():
+    table = jobs(3)
+    killed = (table["user"] == "u0") & (np.arange(len(table)) % 3 == 0)
+    table.loc[killed, ["status", "finished"]] = "OUT_OF_MEMORY", False
+    found = verdict_of({"jobs": table}, VerdictSettings())
+    raised = [at for at, row in enumerate(found.memory.rows) if row.action == RAISE]
+    assert raised
+    every = [one for at in raised for one in decide(found, at, DECLINED)]
+    kept = decided(found, every).memory.judged
+    assert kept.expected_kills > 2 * found.memory.judged.expected_kills
+    assert kept.expected_kills == pytest.approx(found.memory.today.kills, rel=0.3)
 
 
 def test_the_served_size_of_a_row_left_out_is_the_request(plain):

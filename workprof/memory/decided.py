@@ -54,9 +54,10 @@ def _resource(one: ResourceVerdict, by_key: Mapping[str, Decision], price: float
     if not states and one.decided is None:
         return one
     left_out = np.array([at for at, row in enumerate(rows) if row.would is not None], dtype=np.int64)
+    killed = np.array([row.n_killed / max(row.n_runs, 1) for row in rows], dtype=np.float64)
     everything = figures_of(one.cells, one.judged.applied, one.judged.origins)
     judged, otherwise = (
-        figures_of(cells.with_requests(left_out), before.applied, before.origins)
+        figures_of(cells.with_requests(left_out, killed), before.applied, before.origins)
         for before, cells in ((one.judged, one.cells), (one.otherwise, one.other_cells))
     )
     what_if = one.what_if

@@ -211,15 +211,15 @@ class Cells:
     kills: Ints
     chance: Floats  # kills that are expected
 
-    def with_requests(self, rows: Ints) -> Cells:
-        """The same with the requests of some rows kept."""
+    def with_requests(self, rows: Ints, killed: Floats) -> Cells:
+        """The same with the requests of some rows kept, which kill the share `killed` of every row's runs as before."""
         kept = np.isin(self.row, rows)
         return replace(
             self,
             charged=np.where(kept, self.booked, self.charged),
             wasted=np.where(kept, self.unused, self.wasted),
             kills=np.where(kept, 0, self.kills),
-            chance=np.where(kept, 0.0, self.chance),
+            chance=np.where(kept, killed[self.row] * self.n_runs, self.chance),
         )
 
 
