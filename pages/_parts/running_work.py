@@ -145,7 +145,8 @@ def _running_task(tasks: Tasks[Any], key: str, what: str) -> None:
             st.markdown(f"**{what}**")
             for step in view.steps[:-1]:
                 st.status(markdown_text(step), state="complete", type="step")
-            with st.status(markdown_text(view.steps[-1] if view.steps else "waiting"), type="step", expanded=True):
+            now = st.status(markdown_text(view.steps[-1] if view.steps else "waiting"), type="step", expanded=True)
+            with now.container():  # the status itself would be complete at the end of `with`
                 line(view.message, view.fraction, view.elapsed_s)
             st.caption("It continues when this page is closed or reloaded.")
             if st.button("Cancel", key=f"cancel_{key}", icon=":material/stop_circle:"):

@@ -46,6 +46,7 @@ def test_a_report_is_cancelled_with_the_job_that_it_waits_for(app, few, house):
     end = time.monotonic() + PATIENCE_S
     while not house().workbench.jobs() and time.monotonic() < end:
         time.sleep(0.1)
+    assert test.run().status[-1].state == "running"  # the step at hand; those before it are complete
     click(test, "Cancel")
     view = house().reports.wait(house().reports.views()[0].key, PATIENCE_S)
     assert view.state == "cancelled"
