@@ -23,7 +23,7 @@ from tests.charts.records_for_classify import (
     scores,
 )
 from tests.charts.records_for_tests import HOSTILE
-from workprof.answers.classifier import interactions_sentence, missed_table
+from workprof.answers.classifier import confusion_note, interactions_sentence, missed_table
 from workprof.answers.forecasts import PUBLISHED, additivity, request_sentence
 from workprof.answers.verdict import why_found
 from workprof.charts.classify.effects import beeswarm, dependence, interaction_heatmap, odds_axis, offsets, profile_bars
@@ -227,6 +227,11 @@ def test_the_confusion_matrix_as_rows_and_as_shares(shown_as):
     assert numbers.sum(axis=1) == pytest.approx(totals if shown_as == "rows" else np.full(len(totals), 100.0), abs=0.2)
     assert chart.data["support"].tolist() == totals.tolist()
     assert len(chart.figure.layout.annotations) == int((record.confusion.counts > 0).sum())
+
+
+def test_the_classes_that_a_matrix_leaves_out_are_counted():
+    assert confusion_note(scores(), 1).endswith(" The table also has 1 class row with fewer errors.")
+    assert confusion_note(scores(), 2).endswith(" The table also has 2 class rows with fewer errors.")
 
 
 def test_the_confusion_matrix_has_the_most_errors_first_and_only_errors_in_colour():

@@ -427,7 +427,7 @@ def confusion_sentence(confusion: Confusion, naming: Naming) -> str:
 
 def confusion_note(scores: SplitScores, n_hidden: int) -> str:
     """What the confusion matrix shows."""
-    rest = f" {n_hidden} classes with fewer errors are in the table only." if n_hidden else ""
+    rest = f" The table also has {counted(n_hidden, 'class row')} with fewer errors." if n_hidden else ""
     return (
         f"{tested_words(scores)}. Blue: errors, as a share of the actual class; grey: correct. Predicted 'No profile' "
         f"is an abstention.{rest}"
