@@ -101,6 +101,16 @@ def test_faithful_leaves_outliers_out_and_never_abstains():
     assert (answers.profile >= 0).all()
 
 
+@pytest.mark.parametrize(
+    ("left_out", "said"), [(["group"], "its user does not occur"), (["user", "group"], "none of its names occurs")]
+)
+def test_a_stranger_is_one_by_the_fields_that_there_are(left_out, said):
+    jobs = small_table().drop(columns=left_out)
+    model = fit_classifier({"jobs": jobs}, ClassifierSettings())
+    new = jobs[:1].assign(job_name="new", task_name="new", **{"user": "new"} if "user" in jobs else {})
+    assert predict(model, new).reason_text(0) == f"{said} in the training data"
+
+
 def test_outliers_are_a_class_of_their_own(small):
     jobs = small_table(seed=5)
     answers = predict(small, jobs)

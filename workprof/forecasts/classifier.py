@@ -46,7 +46,15 @@ from workprof.forecasts.encoder import (
     training_rows,
     usable_fields,
 )
-from workprof.forecasts.predictions import NO_PROFILE, Predictions, Rules, concatenated, decide, unseen_submitter
+from workprof.forecasts.predictions import (
+    NO_PROFILE,
+    Predictions,
+    Rules,
+    concatenated,
+    decide,
+    known_submitter,
+    unseen_submitter,
+)
 from workprof.profiles.settings import Mode, ProfileSettings, Seed
 
 if TYPE_CHECKING:
@@ -239,7 +247,8 @@ class LoadedClassifier:
         """The predictions for encoded rows from their (n_rows, n_classes) scores before the softmax."""
         model, settings = self.model, self.model.settings
         probabilities = softmax(scores, model.tuning.of_rows(model.encoder, rows))
-        rules = Rules(settings.mode == "corrected", model.tuning.threshold, settings.least_support, model.support)
+        abstains, who = settings.mode == "corrected", known_submitter(model.encoder)
+        rules = Rules(abstains, model.tuning.threshold, settings.least_support, model.support, who)
         return decide(probabilities, model.classes, unseen_submitter(model.encoder, rows), rules)
 
 

@@ -15,6 +15,13 @@ REASON_CODES = ("answered", "unseen", "no_profile", "unsupported", "unsure")
 SUBMITTER = ("user", "group")
 """Fields that say who submits; where the classifier uses neither, all its categorical fields take their place."""
 
+WHOSE = {
+    ("user", "group"): "neither its user nor its group occurs",
+    ("user",): "its user does not occur",
+    ("group",): "its group does not occur",
+    (): "none of its names occurs",
+}
+
 N_TOP = 3
 
 
@@ -50,6 +57,7 @@ class Rules:
     threshold: float  # smallest probability of an answer
     least_support: int  # training rows that a profile needs
     support: Ints  # (n_classes,) training rows
+    who: tuple[str, ...] = SUBMITTER  # the fields of `SUBMITTER` that the classifier uses
 
 
 def decide(probabilities: Floats, classes: Ints, unseen: Bools, rules: Rules) -> Predictions:
@@ -84,17 +92,23 @@ def reason_texts(rules: Rules) -> tuple[str, ...]:
     """The reasons in words, by code."""
     return (
         "",
-        "neither its user nor its group occurs in the training data (without these fields: none of its values)",
+        f"{WHOSE[rules.who]} in the training data",
         "similar jobs are mostly outliers",
         f"its most likely profile has fewer than {rules.least_support} training runs",
         f"no profile reaches the required probability of {rules.threshold * 100:.0f} %",
     )
 
 
+def known_submitter(encoder: MetadataEncoder) -> tuple[str, ...]:
+    """The fields that say who submits, of those that a classifier uses."""
+    names = {values.field for values in encoder.categories}
+    return tuple(name for name in SUBMITTER if name in names)
+
+
 def unseen_submitter(encoder: MetadataEncoder, rows: Encoded) -> Bools:
     """(n_rows,): whether no identifying field holds a value that training saw."""
     names = [values.field for values in encoder.categories]
-    places = [names.index(name) for name in SUBMITTER if name in names] or list(range(len(names)))
+    places = [names.index(name) for name in known_submitter(encoder)] or list(range(len(names)))
     if not places:
         return np.zeros(len(rows), dtype=np.bool_)
     seen = is_seen(encoder, rows)[:, places]
