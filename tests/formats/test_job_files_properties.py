@@ -88,6 +88,16 @@ def test_new_jobs_may_use_units_and_the_names_of_a_mapping(folder):
         named_jobs(next(read), names)
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_new_jobs_may_be_separated_otherwise(folder, separator):
+    path = folder / "other.csv"
+    path.write_text("job_name,plan_cpu\nj,100\nk,200\n".replace(",", separator))
+    assert jobs_of(path).jobs["requested_cpu_percent"].tolist() == [100, 200]
+    path.write_bytes(b"job_name\n\xbd\n")
+    with pytest.raises(TraceError, match=r"^other\.csv is no text in UTF-8; save it as CSV in UTF-8 and try again$"):
+        jobs_of(path)
+
+
 def test_rows_that_are_longer_than_the_header_are_not_shifted(folder):
     path = folder / "long.csv"
     path.write_text("job_name,plan_cpu\nj,100,7\nk,200,8\n")

@@ -15,8 +15,9 @@ from workprof.formats import FORMATS, rules_of, values
 from workprof.formats.declare import Rule
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
 from workprof.store.lines import refuse_other_count, rows_under_header
+from workprof.store.text_shape import guessed_delimiter
 
-CHUNK_ROWS = 20_000
+CHUNK_ROWS, HEADER_BYTES = 20_000, 65_536
 NULLS = ("", "NULL", "\\N")
 """Texts that mean "no value" in every format of job tables."""
 
@@ -97,6 +98,8 @@ class NewJobs:
 def read_new_jobs(path: Path) -> Iterator[pd.DataFrame]:
     """Yield a CSV file of jobs as tables of texts, 20,000 rows at a time; '' is a missing value, as is NULL.
 
+    Semicolons or tabs may stand for the commas.
+
     Raises:
         NoRows: for a file without rows.
         TraceError: when it is no CSV text in UTF-8, a quote in it is not sound, or its rows have more fields than its
@@ -104,10 +107,12 @@ def read_new_jobs(path: Path) -> Iterator[pd.DataFrame]:
     """
     if not os.path.isfile(path):  # noqa: PTH113  false also for a text that can be no path
         raise TraceError(f"there is no file {path.name}; give the path of a CSV file")
-    rows, there = 0, rows_under_header(path, path.name)
+    separator = _separator(path)
+    rows, there = 0, rows_under_header(path, path.name, separator)
     try:
         with pd.read_csv(
             path,
+            sep=separator,
             dtype=str,
             chunksize=CHUNK_ROWS,
             encoding="utf-8-sig",
@@ -123,11 +128,20 @@ def read_new_jobs(path: Path) -> Iterator[pd.DataFrame]:
                 yield chunk
     except (pd.errors.EmptyDataError, StopIteration) as error:
         raise NoRows(f"{path.name} is empty; give a header line and one line per job") from error
-    except (UnicodeDecodeError, pd.errors.ParserError, csv.Error, ValueError) as error:
-        raise TraceError(f"{path.name} is no CSV text in UTF-8: {error}; save it as CSV and try again") from error
+    except UnicodeDecodeError as error:
+        raise TraceError(f"{path.name} is no text in UTF-8; save it as CSV in UTF-8 and try again") from error
+    except (pd.errors.ParserError, csv.Error, ValueError) as error:
+        raise TraceError(f"{path.name} is no CSV text: {error}; save it as CSV and try again") from error
     refuse_other_count(path.name, rows, there)
     if not rows:
         raise NoRows(f"{path.name} has a header and no rows; give one line per job")
+
+
+def _separator(path: Path) -> str:
+    """What stands between the names of a header: a comma, or else what splits it most."""
+    with path.open("rb") as file:
+        header = file.readline(HEADER_BYTES).decode("utf-8", "replace")
+    return "," if "," in header else guessed_delimiter(header)
 
 
 def named_jobs(table: pd.DataFrame, names: FieldNames) -> NewJobs:

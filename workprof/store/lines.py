@@ -102,12 +102,12 @@ def count_lines(
     return _lines_of(physical, known)
 
 
-def rows_under_header(path: Path, name: str) -> int:
-    """The rows of a text with commas and a header, a line of spaces being blank.
+def rows_under_header(path: Path, name: str, separator: str = ",") -> int:
+    """The rows of a text with a header and, by default, commas, a line of spaces being blank.
 
     Raises TraceError for a quote that is not sound or takes in whole rows; names the line in which it opens.
     """
-    lines = count_lines(path, ",", spaces_are_blank=True)
+    lines = count_lines(path, separator, spaces_are_blank=True)
     if lines.doubtful_breaks:
         raise TraceError(
             f"{name}: the quote that opens in line {lines.doubtful_line} takes lines of as many cells as the header "
