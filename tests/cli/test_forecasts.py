@@ -37,6 +37,9 @@ def test_one_job(workprof, sample, job):
     assert shap["base"] + sum(shap["fields"].values()) == pytest.approx(shap["output"], abs=1e-3)
     assert found["abstained"]  # nobody knows user u1
     assert "user" in found["reason"]
+    text = workprof("classify", "predict", "small", *job).out
+    assert f"none: {found['reason']}; most likely " in text
+    assert f"P{found['most_likely']['profile']}) ({found['most_likely']['probability']:.0%}".replace("%", " %)") in text
 
 
 @pytest.mark.slow

@@ -90,8 +90,9 @@ def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str], nomi
             f"({formatted(target, need.low)} to {formatted(target, need.high)})"
             for target, need in one.needs.items()
         }
-        profile = f"none: {one.reason}" if one.abstained else name_at(called, one.profile)
-        rows.append({"profile": profile, "probability": format_share(one.probability, 0), **needs})
+        best, share = name_at(called, one.best), format_share(one.probability, 0)
+        profile = f"none: {one.reason}; most likely {best} ({share})" if one.abstained else best
+        rows.append({"profile": profile, "probability": "" if one.abstained else share, **needs})
     more = f"\n({len(result) - SHOWN_ROWS:,} more; --json gives all)" if len(result) > SHOWN_ROWS else ""
     words = result[0].explanation.sentences if len(result) == 1 and result[0].explanation else ()
     guess = best_guess_words({target: need.predictor for target, need in result[0].needs.items()}) if result else ""
