@@ -152,7 +152,7 @@ def test_what_a_side_does_not_say_is_no_data_and_shares_name_what_they_are_of(be
     for name, frame in frames.items():
         bench.ingest(frame, IngestOptions(name=name))
     assert command(bench, "known", "part").stdout.startswith(
-        "The second requests as much (320 GB·h) and never uses 75.0 % of the 160 GB·h of known use, as before."
+        "part requests as much (320 GB·h) and never uses 75.0 % of the 160 GB·h of known use, as before."
     )
     bare = json.loads(command(bench, "bare", "known", "--json").stdout.splitlines()[-1])
     assert {(one["runs_before"], one["requested_gb_h_before"], one["state"]) for one in bare["rows"]} == {
@@ -162,7 +162,7 @@ def test_what_a_side_does_not_say_is_no_data_and_shares_name_what_they_are_of(be
     assert (requested["before"], requested["after"]) == (None, 320)
     for sides in (("timeless", "known"), ("known", "timeless"), ("timeless", "timeless"), ("bare", "timeless")):
         told = command(bench, *sides)
-        assert told.exit_code == 0 and "The second has 40 finished runs, the first 40." in told.stdout
+        assert told.exit_code == 0 and f"{sides[1]} has 40 finished runs, {sides[0]} 40." in told.stdout
 
 
 def test_text_and_file_have_both_sides(bench, tmp_path):

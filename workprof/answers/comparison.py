@@ -12,7 +12,7 @@ from workprof.core.causes import FAILED, OUT_OF_MEMORY, TIMED_OUT
 from workprof.core.scope import parsed, titled
 from workprof.core.table import MEASURES, Column
 from workprof.core.units import compact, format_duration, format_share, gb_h
-from workprof.core.words import counted, listed
+from workprof.core.words import counted, listed, shortened
 from workprof.memory.comparison import (
     APPEARED,
     GREW,
@@ -164,10 +164,11 @@ def _part_columns(found: Comparison) -> tuple[Column, ...]:
 
 def _sentence(found: Comparison) -> str:
     before, after = found.sides
+    name, other = (shortened(titled(side.name)) for side in (after, before))
     held = [side.totals.of(MEMORY).requested for side in found.sides]
     if not all(side.totals.of(MEMORY).n_judged and amount for side, amount in zip(found.sides, held, strict=True)):
         runs = [side.totals.n_runs for side in found.sides]
-        return f"The second has {counted(runs[1], 'finished run')}, the first {runs[0]:,}."
+        return f"{name} has {counted(runs[1], 'finished run')}, {other} {runs[0]:,}."
     change, points = held[1] / held[0] - 1, 100 * (_share(after) - _share(before))
     than = f"{abs(100 * change):,.0f} % {'more' if change > 0 else 'less'}" if abs(change) >= 0.005 else "as much"
     moved = (
@@ -178,7 +179,7 @@ def _sentence(found: Comparison) -> str:
     judged = after.totals.of(MEMORY).judged_requested
     whole = "it" if math.isclose(judged, held[1]) else f"the {gb_h(judged)} of known use"
     unused = format_share(_share(after))
-    return f"The second requests {than} ({gb_h(held[1])}) and never uses {unused} of {whole}, {moved}."
+    return f"{name} requests {than} ({gb_h(held[1])}) and never uses {unused} of {whole}, {moved}."
 
 
 def _notes(found: Comparison) -> tuple[str, ...]:
