@@ -113,8 +113,7 @@ def _serve_api(settings: Settings, options: dict[str, Any]) -> None:
     if missing := [name for name in needed if importlib.util.find_spec(name) is None]:
         raise SettingsError(f"{' and '.join(missing)} not installed; pip install 'workprof[service]'")
     _refuse_unusable(int(options["port"]), str(options["host"]))
-    announce_home(settings.home)
-    warn(f"workprof answers on http://{options['host']}:{options['port']} (home {settings.home}); Ctrl-C ends it")
+    _announce(int(options["port"]), settings, str(options["host"]))
     os.environ["WORKPROF_HOME"] = str(settings.home)
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "workprof.service", json.dumps(options)])  # noqa: S606  ourselves
