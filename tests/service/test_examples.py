@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import run_here
+from tests.service.conftest import write_wasteful
 from tests.service.running import free_port, serving
 
 pytestmark = pytest.mark.slow
@@ -209,6 +210,23 @@ def test_nextflow_takes_the_size_of_each_attempt_and_keeps_the_request_without_a
     with silent:
         assert process_memory(tmp_path, f"http://127.0.0.1:{port}", task, 1, 2) == request
     assert process_memory(tmp_path, f"http://127.0.0.1:{free_port()}", task, 1, 2) == request
+
+
+@pytest.mark.soak
+def test_nextflow_asks_for_a_process_as_its_trace_names_it(tmp_path):
+    table = tmp_path / "trace.csv"
+    write_wasteful(table)
+    table.write_text(table.read_text(encoding="utf-8").replace("align", "FLOW:PART:ALIGN"), encoding="utf-8")
+    assert run_here("ingest", table, home=tmp_path / "home").status == 0
+    assert run_here("memory", "plan", "trace", home=tmp_path / "home").status == 0
+    with serving(tmp_path / "home", ready="/healthz") as client:
+        end = time.monotonic() + 60
+        while (answer := client.post("/v1/size", json={"task_name": "FLOW:PART:ALIGN"})).status_code == 503:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        assert answer.json()["source"] == "advice"
+        found = process_memory(tmp_path, str(client.base_url), "FLOW:PART:ALIGN", *[1] * 9)  # the first come too late
+        assert found[-1] == math.ceil(answer.json()["size_gb"] * 1e9)
 
 
 def test_nextflow_waits_no_longer_than_the_others():
