@@ -255,7 +255,7 @@ def test_readyz_tells_strangers_no_name(filled, tmp_path):
         assert told.status_code == 503
         assert not any(word in told.text for word in ("secret-project", hashed, hashed[:8]))
         assert int(told.headers["retry-after"]) >= 1
-        while "is being made" in (known := client.get("/readyz").json()["detail"]):
+        while "still being made" in (known := client.get("/readyz").json()["detail"]):
             time.sleep(0.1)
         assert "secret-project" in known
         assert "secret-project" not in stranger.get("/readyz").text

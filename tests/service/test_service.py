@@ -60,6 +60,16 @@ def known_jobs(workbench, n):
     ]
 
 
+def test_a_refusal_names_each_field_once():
+    reader = FieldReader(further=("user", "task_name", "container"))
+    with pytest.raises(BadFields) as refused:
+        reader.read({"task_nam": "x"})
+    (problem,) = refused.value.problems
+    assert len(set(problem.allowed)) == len(problem.allowed)
+    with pytest.raises(BadFields, match=r"at least one of job_name, user, task_name, group, workload, .*, container$"):
+        reader.read({})
+
+
 def test_many_jobs_at_once_get_the_answers_that_each_gets_alone_from_the_library(home):
     """The service answers jobs together and through tables of its own; no number may differ."""
     with Workbench(replace(from_environment(), home=home)) as workbench:

@@ -55,7 +55,8 @@ def refuse_odd(document: Mapping[str, Any], model: type[Open]) -> None:
         problems = []
         for one in error.errors(include_url=False, include_context=False):
             name = str(one["loc"][0])
-            value = len(document[name]) if isinstance(document.get(name), list) else document.get(name)
+            value = document.get(name)
+            value = f"a list of {len(value):,}" if isinstance(value, list) else value
             problems.append(FieldProblem(name, value, ALLOWED.get(name, one["msg"])))
         raise BadFields(problems) from None
 

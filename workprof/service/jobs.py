@@ -102,7 +102,7 @@ class FieldReader:
         self._said: dict[tuple[Place, str], float | None] = {}
         own = [name for name in self._names.places if name not in known and name not in IN_GB]
         self.allowed = (*known, *IN_GB, *own)
-        self.known_of = (*SUBMIT_FIELDS, *(name for name in further if name in TEXT_FIELDS))
+        self.known_of = tuple(name for name in known if name in SUBMIT_FIELDS or name in TEXT_FIELDS)
 
     @classmethod
     def of_trace(
@@ -188,7 +188,7 @@ _PLAIN = re.compile(rf"\s*{values.NUMBER}\s*\Z", re.ASCII)
 
 
 def _fields(further: Sequence[str]) -> tuple[str, ...]:
-    return (*SUBMIT_FIELDS, *SUBMITTED, *further)
+    return tuple(dict.fromkeys((*SUBMIT_FIELDS, *SUBMITTED, *further)))
 
 
 def _text(value: object) -> str | None:

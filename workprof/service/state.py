@@ -108,7 +108,7 @@ class Held:
                 self._running[key] = (now, takes_s)
                 self._threads.submit(self._make, key, make)
             wait_s = _left_s(*self._running[key], now)
-        raise NotReady(f"{' of '.join(map(str, key))} is being made; ask again in some seconds", wait_s)
+        raise NotReady(f"still being made: {key[0]}; ask again after the seconds of Retry-After", wait_s)
 
     def drop(self, key: Any) -> None:
         """Let a value go."""
