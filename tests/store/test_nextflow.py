@@ -103,6 +103,24 @@ def test_a_subset_of_the_fields_in_any_order(store, write, header):
     assert (frame["task_name"][0], frame["duration_s"][0]) == ("A", 90.0)
 
 
+@pytest.mark.parametrize(("times", "last"), [(("3m", "4s"), 4), (("180000", "180"), 180)])
+def test_a_run_time_that_says_its_unit_is_not_read_in_another(store, write, times, last):
+    """Tasks of a cloud wait for their image between `start` and the run: that is no other unit."""
+    usual = "A ({}),1,COMPLETED,0,-,2,3600000,1073741824,1000,2000,242000,{},{}\n".format
+    text = FULL + "".join(usual(at, times[0], 5 * MIB) for at in range(9)) + usual(9, times[1], 0)
+    store.ingest([write("cloud.csv", text)], IngestOptions())
+    frame = store.frame("cloud", ["duration_s", "peak_memory_bytes"])
+    np.testing.assert_array_equal(frame["duration_s"], [180] * 9 + [last])
+
+
+def test_a_peak_of_zero_in_a_run_that_used_cores_is_not_known(store, write):
+    head, *rows = (line + name for line, name in zip(ATTEMPTS.splitlines(), (",%cpu", *[",150"] * 7), strict=True))
+    text = "\n".join((head, *rows)).replace(",1500000000,", ",0,") + "\n"
+    checks = {check.name: check.count for check in store.ingest([write("zero.csv", text)], IngestOptions()).checks}
+    assert checks["use of zero"] == 1
+    assert store.frame("zero", ["peak_memory_bytes"])["peak_memory_bytes"].isna().all()
+
+
 def test_other_tables_with_a_realtime_stay_what_they_are(store, write):
     report = store.ingest([write("mine.csv", "job_name,realtime,duration_s\na,50715,50\n")], IngestOptions())
     assert report.format == "generic"

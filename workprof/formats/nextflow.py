@@ -106,6 +106,7 @@ FORMAT = Format(
     ),
     nulls=("", "-"),
     finished=("completed",),
+    zero_is_unknown=("peak_memory_bytes",),
     attempts="attempt",
     free_texts=("name", "tag", "script", "env"),
     shapes=(("status", "[A-Za-z]+"), ("hash", "[0-9a-f]{2}/[0-9a-f]{4,}"), ("exit", r"-?\d+")),
@@ -159,6 +160,6 @@ FORMAT = Format(
             ("status",),
         ),
     ),
-    rows_version=2,
+    rows_version=3,
     not_known="Sizes that are written for people are rounded: 1.5 GB is known to 3 %.",
 )

@@ -10,7 +10,7 @@ than these reach are left out of it, and told.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -154,11 +154,16 @@ MOSTLY = 0.5
 
 
 def mend_durations(
-    cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Column], *, cpu_time: bool
+    cursor: duckdb.DuckDBPyConnection,
+    stage: Stage,
+    columns: Sequence[Column],
+    *,
+    cpu_time: bool,
+    are_bare: Callable[[], bool],
 ) -> tuple[Check, ...]:
     """Read durations that start and end contradict by a unit, or as 0, as these say, and tell of them.
 
-    `cpu_time` says that the use of CPU was made of a time by the duration.
+    `cpu_time` says that the use of CPU was made of a time by the duration, `are_bare` whether any of them says no unit.
 
     Only where most durations of the column agree with start and end: else the column as a whole is in another unit,
     or says something else, and `checks` tells so.
@@ -183,6 +188,8 @@ def mend_durations(
     )
     if not (count or zeros) or agree < MOSTLY * all_rows or not agree:
         return ()
+    if count and not are_bare():
+        count = 0
     commit_so_far(cursor)
     result = []
     if count:

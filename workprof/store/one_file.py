@@ -116,7 +116,13 @@ def load(
     strange = cells.left_out(cursor, stage, declared, runs.columns)
     settled = settle(cursor, stage, runs.columns)
     by_duration = {one.field for one in declared.made if "duration_s" in one.needs}
-    mended = mend_durations(cursor, stage, settled.columns, cpu_time="cpu_usage_percent" in by_duration)
+    mended = mend_durations(
+        cursor,
+        stage,
+        settled.columns,
+        cpu_time="cpu_usage_percent" in by_duration,
+        are_bare=lambda: _has_bare_durations(cursor, source),
+    )
     runs = replace(runs, columns=settled.columns, checks=(*runs.checks, *settled.checks))
     lacking = missing_fields({column.name for column in runs.columns})
     if lacking:
@@ -274,6 +280,19 @@ def _ordered(
         )
     rules = (replace(rule, unit=values.DAY_FIRST) if rule.source in columns else rule for rule in source.rules)
     return replace(source, rules=tuple(rules)) if order == "first" else source
+
+
+def _has_bare_durations(cursor: duckdb.DuckDBPyConnection, source: Source) -> bool:
+    """Tell whether a duration is a bare number: '850ms' and a clock are in no other unit than they say."""
+    relation = source.relation
+    column = next((rule.source for rule in source.rules if rule.field == "duration_s"), "")
+    if not relation.text or column not in {each.name for each in relation.columns}:
+        return True
+    texts = csv_relation(source.spooled, as_text(relation, frozenset({column})), source.dialect)
+    number = values.plain(quoted(column), source.dialect.decimal)
+    (bare,) = one(cursor, f"SELECT count(*) FILTER (WHERE {number} <> 0) FROM {texts.sql}")
+    rejects.forget(cursor)
+    return bool(bare)
 
 
 def _counts_from_1970(texts: Sequence[str], unit: str) -> bool:
