@@ -218,8 +218,19 @@ JobID|State|Start|End|Elapsed|ReqMem|NTasks|MaxRSS|NodeList
 @pytest.mark.parametrize(("begins", "node", "is_bound"), [("29", "n1", 1), ("30", "n1", 0), ("29", "n2", 0)])
 def test_steps_of_a_node_at_the_same_time_are_a_lower_bound(store, write, begins, node, is_bound):
     checks, rows = loaded(store, write, STEPS.format(begins=begins, node=node), *BOUND)
-    assert rows == [[6 * GIB, 16 * GIB, is_bound]]
+    assert rows == [[6 * GIB, 8 * GIB, is_bound]]
     assert ("lower bound" in checks) == bool(is_bound)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "count"),
+    [("n[001-004]", 4), ("n1", 1), ("a[01-03,07],gpu-1", 5), ("gpu-1-2", 1), (f"n[1-{10**20}]", 1)],
+)
+def test_a_list_of_nodes_tells_how_many_share_the_request(store, write, nodes, count):
+    text = f"JobID|State|Elapsed|ReqMem|MaxRSS|NodeList\n1|COMPLETED|00:50:00|20G||{nodes}\n"
+    checks, rows = loaded(store, write, f"{text}1.0|COMPLETED|00:50:00||2G|{nodes}\n", *BOUND)
+    assert rows == [[2 * GIB, 20 * GIB / count, 1]]  # nothing tells how many tasks the step had
+    assert ("several nodes" in checks) == (count > 1)
 
 
 def test_a_batch_script_over_several_cores_is_one_task(store, write):

@@ -168,6 +168,14 @@ def _gpus_of_gres(column: str) -> str:
     return f"list_sum(list_concat({', '.join(each)}))"
 
 
+_RANGE = r"(?:\[|^)(\d+)-(\d+)\]?$"
+_LISTED = (
+    "CASE WHEN node NOT LIKE '%+' THEN list_sum([CASE WHEN regexp_matches(each, 'range') THEN 1 + TRY_CAST("
+    "regexp_extract(each, 'range', 2) AS INTEGER) - TRY_CAST(regexp_extract(each, 'range', 1) AS INTEGER) ELSE 1 END "
+    "for each in string_split(node, ',')]) END"
+).replace("range", _RANGE)
+"""The nodes that a list names ('n[001-004,007],gpu1'), unless the screen cut it off."""
+
 _NODES = _first(*map(_count, ("NNodes", "AllocNodes", "ReqNodes")), values.plain(tres("AllocTRES", "node")), "1")
 _NODES = f"greatest({_NODES}, 1)"
 _CORES = _first(*map(_count, ("AllocCPUS", "NCPUS", "ReqCPUS")))
@@ -181,9 +189,11 @@ _ALL_TASKS = f"coalesce({values.size(tres('TRESUsageInTot', 'mem'))}, mean_memor
 _LARGEST_TASK = f"coalesce(peak_memory_bytes, {values.size(tres('TRESUsageInMax', 'mem'))})"
 _MOST_TASKS_A_NODE = (
     f"CASE WHEN {_TASKS} IS NOT NULL THEN ceil({_TASKS} / {_NODES}) "
-    f"WHEN regexp_matches(job_name, '\\.\\d+$') THEN ceil({_CORES} / {_NODES}) WHEN {_NODES} > 1 THEN 2 ELSE 1 END"
+    f"WHEN regexp_matches(job_name, '\\.\\d+$') THEN coalesce(ceil({_CORES} / {_NODES}), 2) "
+    f"WHEN {_NODES} > 1 THEN 2 ELSE 1 END"
 )
-"""A numbered step whose number of tasks is not told may have one a core; a job over several nodes has several."""
+"""A numbered step whose number of tasks is not told may have one a core, several where these are not told either; a job
+over several nodes has several."""
 
 _MEMORY = ("peak_memory_bytes", "mean_memory_bytes", "NTasks", "TRESUsageInTot", "TRESUsageInMax", *_SPREAD)
 _MAY_BE_MORE = Made(
@@ -266,6 +276,12 @@ FORMAT = Format(
         at_once=(AtOnce("peak_memory_is_lower_bound", _OF_A_NUMBERED_STEP, apart="node"),),
     ),
     made=(
+        Made(
+            "NNodes",
+            _first(*map(_count, ("NNodes", "AllocNodes")), values.plain(tres("AllocTRES", "node")), _LISTED),
+            may=("NNodes", "AllocNodes", "AllocTRES", "node"),
+            of_line=True,
+        ),
         _of_usage("mean_memory_bytes", "mem", ("TRESUsageInAve",)),
         _MAY_BE_MORE,
         Made(
