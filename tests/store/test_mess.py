@@ -273,11 +273,14 @@ def test_one_end_in_another_unit_turns_no_other_row(store, write):
     assert (report.running, checks["units disagree"].count) == (20, 1)
 
 
+@pytest.mark.parametrize("names", ["job_name,start_time_s,end_time_s,duration_s", "job,start,end,duration"])
 @pytest.mark.parametrize("unit", ["0.001", "1000"])
-def test_a_few_durations_in_another_unit_than_start_and_end_are_told(store, write, unit):
-    rows = "".join(f"j{at},{at},{at + 600},{600 * (float(unit) if at < 3 else 1)}\n" for at in range(100))
-    _, _, checks = loaded(store, write("few.csv", "job_name,start_time_s,end_time_s,duration_s\n" + rows), "duration_s")
+def test_a_few_durations_in_another_unit_than_start_and_end_are_told(store, write, unit, names):
+    starts = (FIRST_MS // 1000 + at for at in range(100))
+    rows = (f"j{at},{at},{at + 600},{600 * (float(unit) if not at % 40 else 1)}\n" for at in starts)
+    _, frame, checks = loaded(store, write("few.csv", f"{names}\n{''.join(rows)}"), "duration_s")
     assert checks["duration and times"].count == 3
+    assert set(frame["duration_s"]) == {600}
 
 
 def nextflow_trace(share, column, times):

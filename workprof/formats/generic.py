@@ -30,7 +30,7 @@ FORMAT = Format(
         "0:0",
     ),
     duration_from_times=True,
-    rows_version=5,
+    rows_version=6,
 )
 
 STEPS = Steps(

@@ -14,7 +14,7 @@ from workprof.store.reports import Column
 ROW_ID = "row_id"
 FINISHED = "finished"
 FLAGS = "flags"
-DERIVED = "duration"
+DERIVED = "end - start"
 """Source of a duration that is end - start."""
 FIELD_ORDER = {name: position for position, name in enumerate(FIELDS)}
 RESERVED = (ROW_ID, "rowid", FINISHED, FLAGS)
