@@ -233,6 +233,30 @@ def test_a_list_of_nodes_tells_how_many_share_the_request(store, write, nodes, c
     assert ("several nodes" in checks) == (count > 1)
 
 
+@pytest.mark.parametrize("told", ["User", "Partition", "Timelimit", "ReqMem"])
+def test_steps_whose_point_a_spreadsheet_took_are_no_jobs(store, write, told):
+    """12.0 is the number 12 there; lives of a requeued job have a user each."""
+    value = {"User": "ann", "Partition": "p", "Timelimit": "01:00:00", "ReqMem": "4G"}[told]
+    lines = (
+        "1,{0},10,20,",
+        "1.batch,,10,20,1G",
+        "1,,10,20,3G",
+        "2,{0},10,15,",
+        "2,{0},20,30,",
+        "2,,21,30,2G",
+        "3,,10,20,1G",
+    )
+    text = "\n".join(("JobID,{1},Start,End,MaxRSS,State", *(f"{line},COMPLETED" for line in lines), ""))
+    checks, rows = loaded(store, write, text.format(value, told), "job_name", "start_time_s", "peak_memory_bytes")
+    assert rows == [
+        ["1", 10, 3 * GIB],
+        ["2", 10, pytest.approx(np.nan, nan_ok=True)],
+        ["2", 20, 2 * GIB],
+        ["3", 10, GIB],
+    ]
+    assert checks["steps"].count == 3
+
+
 def test_a_batch_script_over_several_cores_is_one_task(store, write):
     text = "JobID|State|Elapsed|AllocCPUS|ReqMem|MaxRSS\n1|COMPLETED|01:00:00|8|4G|\n1.batch|COMPLETED|01:00:00|8||1G\n"
     assert loaded(store, write, text, *BOUND)[1] == [[GIB, 4 * GIB, 0]]

@@ -96,6 +96,9 @@ class Steps:
     within: tuple[str, ...] = ()  # further ones that name it with the key; a step without a value has its run's
     at_once: tuple[AtOnce, ...] = ()
     summed: tuple[str, ...] = ()  # fields and kept columns of which all lines of a run are added up
+    # fields that the line of a run fills and its steps leave empty: the first that is there tells the steps whose key
+    # became that of their run (spreadsheets make 12 of 12.0)
+    of_a_run: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -273,6 +273,7 @@ FORMAT = Format(
             *("gpu_usage_percent", "peak_gpu_memory_bytes", "peak_memory_is_lower_bound", "out_of_memory_kills"),
         ),
         within=("cluster",),
+        of_a_run=("user", "workload", "time_limit_s", "requested_memory_bytes"),
         at_once=(AtOnce("peak_memory_is_lower_bound", _OF_A_NUMBERED_STEP, apart="node"),),
     ),
     made=(

@@ -12,7 +12,7 @@ from workprof.formats.declare import NUMBER, TEXT, AtOnce, Format, Made, Steps
 from workprof.formats.fields import FIELDS, NAME_FIELDS, TIME_FIELDS
 from workprof.store.catalogue import one
 from workprof.store.compile import FIELD_ORDER, FINISHED, finished_sql
-from workprof.store.connection import quoted, text
+from workprof.store.connection import commit_so_far, quoted, text
 from workprof.store.loaded import Stage
 from workprof.store.reports import Column
 from workprof.store.running import Span, run_watched
@@ -72,6 +72,8 @@ def complete(
     if not folds and not makes and not declared.reader:
         return Folded(tuple(columns))
     rows, aside = quoted(stage.rows), quoted(stage.rows + "_lines")
+    if folds:
+        _name_steps(cursor, rows, folds, given)
     cursor.execute(f"ALTER TABLE {rows} RENAME TO {aside}")
     have = set(given)
     source = f"SELECT *, row_number() OVER (ORDER BY rowid) AS line_ FROM {aside}"
@@ -130,6 +132,19 @@ def _with(made: Made, have: set[str], source: str, declared: Format) -> str:
 
 def _type(name: str, declared: Format) -> str:
     return FIELDS[name].type if name in FIELDS else declared.declared_type(name) or TEXT
+
+
+def _name_steps(cursor: duckdb.DuckDBPyConnection, rows: str, steps: Steps, have: set[str]) -> None:
+    """Give steps that have the key of their run the key of its first numbered step again."""
+    told = next((name for name in steps.of_a_run if name in have), "")
+    if not told:
+        return
+    key = quoted(steps.key)
+    of_runs = f"SELECT {key} FROM {rows} WHERE {told} IS NOT NULL"
+    these = f"{told} IS NULL AND {_run_of(steps)} IS NULL AND {key} IN ({of_runs})"
+    if one(cursor, f"SELECT count(*) FROM {rows} WHERE {these}")[0]:
+        commit_so_far(cursor)
+        cursor.execute(f"UPDATE {rows} SET {key} = {key} || '.0' WHERE {these}")
 
 
 def _run_of(steps: Steps) -> str:
