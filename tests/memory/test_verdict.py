@@ -17,7 +17,7 @@ from workprof.answers.verdict_exports import risk
 from workprof.charts.memory.verdict import curve_chart
 from workprof.charts.tour import decision_stop
 from workprof.core.answer import to_json, to_text
-from workprof.core.errors import SettingsError
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.stats import Interval
 from workprof.core.units import gb_h, number
 from workprof.memory import origins
@@ -530,6 +530,15 @@ def test_zero_acceptable_kills_lowers_only_what_is_sure():
     assert none.judged.expected_kills <= default.judged.expected_kills
     assert none.least_price > default.least_price
     assert none.acceptable_share == 0
+
+
+def test_a_table_without_memory_is_refused_with_where_its_other_resources_stand():
+    table = jobs(requested_gpu_percent=400.0, gpu_usage_percent=90.0)
+    for other in (table.drop(columns="peak_memory_bytes"), table.assign(requested_memory_bytes=math.nan)):
+        with pytest.raises((ColumnMissing, NotEnoughData), match=r"; the ledger says what to request of GPUs$"):
+            verdict(other)
+        findings = ledger_of({"jobs": other}, LedgerSettings()).findings
+        assert any(one.row for one in findings) and not any("the ledger" in one.lacking for one in findings)
 
 
 def test_other_resources_have_rows_of_their_own():

@@ -77,7 +77,7 @@ def advised_in(frames: Mapping[str, JobTable], target: str) -> Advised:
         try:
             resources = verdict_of(jobs, settings).resources
         except (ColumnMissing, NotEnoughData) as error:
-            resources, lacking = further_verdicts_of(jobs, settings), str(error)
+            resources, lacking = further_verdicts_of(jobs, settings), str(error.__cause__ or error)
         found = tuple(map(_rows, resources))
     return Advised({one.resource: one for one in found}, lacking)
 

@@ -17,16 +17,26 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from workprof.core.arrays import MOST_USED, Floats, Ints, LatestRuns, latest_of
-from workprof.core.errors import SettingsError
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.stats import Interval
 from workprof.core.units import GB
+from workprof.core.words import listed
 from workprof.memory.decisions import Decision
 from workprof.memory.known import SizedRuns, first_of
 from workprof.memory.origins import APPLIED, N_BLOCKS, TABLE, Judgement, Origin, Sizing, Windows
-from workprof.memory.resources import MEMORY, Resource, further_resources, resources_of, with_windows
+from workprof.memory.resources import (
+    CPU,
+    GPU,
+    MEMORY,
+    TIME,
+    Resource,
+    further_resources,
+    resources_of,
+    with_windows,
+)
 from workprof.memory.usage import Request, Target
 from workprof.memory.verdict_rows import TOO_SHORT, VerdictRow, rows_of
 from workprof.memory.what_if import WhatIf, WhatIfSettings, nodes_of, what_if
@@ -44,6 +54,8 @@ DRAWS, BURST_SHAPE, WINDOW_SHAPE = 400, (0.5, 1.5), 0.5
 """Draws of a window; the share of a key's runs that a burst kills (Beta); how unlike windows are (Gamma, mean 1)."""
 UNLIKE_WINDOWS = 0.03
 """A next window may be unlike every one before: its saving may lie so far beyond what resampling shows."""
+
+PLURAL = {CPU: "cores", GPU: "GPUs", TIME: "time limits"}
 
 NOW = "now"
 AS_OF = {NOW: "all runs", **{str(at + 1): f"those known at origin {at + 1} of {N_BLOCKS}" for at in range(N_BLOCKS)}}
@@ -311,7 +323,13 @@ def verdict_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings, pr
     """
     started = time.perf_counter()
     jobs, earlier = latest_of(frames["jobs"], settings.latest_runs)
-    found = resources_of(jobs, settings.target, settings.request_bytes)
+    try:
+        found = resources_of(jobs, settings.target, settings.request_bytes)
+    except (ColumnMissing, NotEnoughData) as error:
+        others = [PLURAL[one.name] for one in further_resources(with_windows(jobs))]
+        if not others:
+            raise
+        raise type(error)(f"{error}; the ledger says what to request of {listed(others)}") from error
     results = []
     for place, resource in enumerate(found):
         progress(place / len(found), f"Sizing {resource.name}")
