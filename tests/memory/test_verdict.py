@@ -523,6 +523,11 @@ def test_steps_above_every_request_are_why_nothing_is_lowered(coarse):
     assert why(roomy[0], MEMORY, "GB").endswith(" and 32 GB")
 
 
+def test_the_smallest_size_is_a_multiple_of_the_steps():
+    sizes = {row.size for row in verdict(jobs(), step_bytes=3e9, floor_bytes=10e9).memory.rows if row.action == LOWER}
+    assert min(sizes) == 12 and all(size % 3 == 0 for size in sizes)
+
+
 def test_zero_acceptable_kills_lowers_only_what_is_sure():
     table = jobs(9)
     default, none = verdict(table).memory, verdict(table, acceptable_kills="0").memory

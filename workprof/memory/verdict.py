@@ -350,9 +350,10 @@ def sizing_of(resource: Resource, settings: VerdictSettings) -> Sizing:
     n_judged = len(resource.runs) - len(resource.runs) // 2
     memory = resource.name == MEMORY
     step = settings.step_bytes / GB if memory and settings.step_bytes else resource.step
+    floor = settings.floor_bytes / GB if memory and settings.floor_bytes else step
     return Sizing(
         step=step,
-        floor=settings.floor_bytes / GB if memory and settings.floor_bytes else step,
+        floor=math.ceil(floor / step * (1 - 1e-12)) * step,
         acceptable_share=settings.acceptable_share(n_judged) if memory else None,
         price=settings.cost_per_kill_gb_h if memory else None,
     )
