@@ -563,6 +563,9 @@ def test_other_resources_have_rows_of_their_own():
         told = dataclasses.replace(cpu, judged=dataclasses.replace(cpu.judged, saved_share=share))
         of_cpu = verdict_tables(dataclasses.replace(result, resources=(result.memory, told)))[1]
         assert of_cpu.title.endswith(words)
+    one = dataclasses.replace(cpu.rows[0], request=1.0, largest=0.6)
+    assert why(one, "cpu", "cores").startswith(f"largest of {one.n_runs} runs used 0.6 of 1 core")
+    assert "cores" not in why(one, "cpu", "cores")
 
 
 @pytest.mark.parametrize(("ends", "words"), [((5.1e-15, 17.0), "0 to 17"), ((0.94, 62.1), "0.94 to 62"), ((0, 0), "0")])

@@ -18,6 +18,12 @@ def amount_of(resource: str, unit: str) -> str:
     return "h" if resource == TIME else f"{unit}·h"
 
 
+def amount_words(value: float, unit: str) -> str:
+    """An amount with its unit: '8 cores', '1 core', '4.3 GB'."""
+    one = {"cores": "core", "GPUs": "GPU", "nodes": "node"}
+    return f"{number(value)} {one.get(unit, unit) if value == 1 else unit}"
+
+
 def state_words(row: VerdictRow) -> str:
     """The state of a row: 'accepted', 'declined', 'never touch', 'noted', or ''.
 
@@ -50,7 +56,7 @@ def why_decided(row: VerdictRow, resource: str, unit: str) -> str:
     if would.action == KEEP:
         return who_words(one)
     saves = f", {number(would.saved)} {amount_of(resource, unit)} saved" if would.saved > 0 else ""
-    return f"{who_words(one)}; advice was {would.action} to {number(would.size)} {unit}{saves}"
+    return f"{who_words(one)}; advice was {would.action} to {amount_words(would.size, unit)}{saves}"
 
 
 STATE = Column("decision", state_words, "Decision", optional=True, help="What a person decided about this row.")

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from workprof.answers.decisions import amount_words
 from workprof.answers.estimates import best_guess_words, coverage_words
-from workprof.answers.verdict import amount_words, why_found
+from workprof.answers.verdict import why_found
 from workprof.core.units import GB, format_share, odds_words
 from workprof.core.words import counted, formatted, label, listed, plotly_text, title
 from workprof.forecasts.explain import JobExplanation

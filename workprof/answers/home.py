@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from workprof.answers.decisions import amount_words
 from workprof.answers.verdict import (
-    amount_words,
     foreseen_words,
     kills_words,
     named,

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from workprof.answers.decisions import amount_words
 from workprof.answers.help.terms import heading
 from workprof.answers.runs import never_used
 from workprof.answers.tasks import TASK_COLUMN, names_of
-from workprof.answers.verdict import amount_words, named, rate_words, row_document, row_words, why
+from workprof.answers.verdict import named, rate_words, row_document, row_words, why
 from workprof.core.answer import MOST_FIGURES, Answer, Figure, Table
 from workprof.core.causes import OUT_OF_MEMORY
 from workprof.core.table import MISSING, Column

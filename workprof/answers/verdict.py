@@ -9,6 +9,7 @@ from workprof.answers.decisions import (
     NOTE,
     STATE,
     amount_of,
+    amount_words,
     decided_document,
     decided_sentence,
     decision_document,
@@ -94,7 +95,7 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
     """Why a row lowers, keeps or raises, with its evidence."""
     if row.reason == DECIDED:
         return why_decided(row, resource, unit)
-    used = f"{number(row.largest)} of {number(row.request)} {unit}"
+    used = f"{number(row.largest)} of {amount_words(row.request, unit)}"
     runs = counted(row.n_runs, "run")
     enforced = row.n_killed or row.largest <= row.request
     full = f"largest of {runs} used {used}" if enforced else f"requests are not enforced, runs used up to {used}"
@@ -109,7 +110,7 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
         FEW: f"kept: {runs} so far{though}",
         FULL: f"kept: {full}",
         VARIES: f"kept: use varies {number(row.largest / row.smallest) if row.smallest > 0 else 'many'}-fold",
-        STEPS: f"kept: no allowed size lies between {number(row.largest)} and {number(row.request)} {unit}",
+        STEPS: f"kept: no allowed size lies between {number(row.largest)} and {amount_words(row.request, unit)}",
         COSTLY: "kept: the kills would cost more than is saved",
         BOUND: "kept: use is only known per task, so it may be higher",
         TOO_SHORT: f"kept: too few runs to judge{though}",
@@ -298,12 +299,6 @@ def row_words(row: VerdictRow, resource: str, unit: str, more: str = "") -> str:
     """What a row says, without whose it is: 'lower 64 GB to 20.1 GB (why)', 'keep 64 GB (why)'."""
     size = "" if row.action == KEEP else f" to {amount_words(row.size, unit)}"
     return f"{row.action} {amount_words(row.request, unit)}{size} ({why(row, resource, unit)}{more})"
-
-
-def amount_words(value: float, unit: str) -> str:
-    """An amount with its unit: '8 cores', '1 core', '4.3 GB'."""
-    one = {"cores": "core", "GPUs": "GPU", "nodes": "node"}
-    return f"{number(value)} {one.get(unit, unit) if value == 1 else unit}"
 
 
 def kills_words(kills: int) -> str:
