@@ -293,6 +293,16 @@ def test_every_point_of_the_plane_is_in_the_table():
     assert len(frontier_chart(found, 0.0).data) == len(found.policies) + len(found.frontier)
 
 
+@pytest.mark.parametrize(("times", "ticks"), [(1.0, "~s"), (1e-9, None)])
+def test_small_amounts_are_not_written_in_thousandths(times, ticks):
+    found = given.replayed()
+    policies = {
+        name: dataclasses.replace(one, wasted_gb_h=one.wasted_gb_h * times) for name, one in found.policies.items()
+    }
+    small = dataclasses.replace(found, policies=policies)
+    assert frontier_chart(small, 0.0).figure.layout.yaxis.tickformat == ticks  # else 0.005 would be 5m
+
+
 @pytest.mark.parametrize("kills", [None, 0.0, 10.0, 1e6])
 def test_what_is_chosen_stays_within_the_acceptable_kills(kills):
     found = given.replayed()

@@ -248,6 +248,11 @@ def _axis(name: str, words: str, grid: str) -> dict[str, Any]:
     }
 
 
+def amount_ticks(most: float) -> dict[str, Any]:
+    """Return the ticks of an axis of amounts from 0 on: 2.5k where they are large, 0.005 and not 5m where small."""
+    return {"tickformat": "~s"} if most >= 10 else {}
+
+
 def _with(given: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
     """Return what is given, and the defaults of what is not."""
     both = {name: _with(given[name], value) for name, value in defaults.items() if isinstance(given.get(name), dict)}

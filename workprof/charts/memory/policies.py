@@ -25,7 +25,7 @@ from workprof.answers.policies import (
 )
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, figure_of, vertical
-from workprof.charts.theme import COLOURS
+from workprof.charts.theme import COLOURS, amount_ticks
 from workprof.core.units import GB, gb
 from workprof.core.words import counted
 from workprof.memory.frontier import FrontierPoint
@@ -98,7 +98,7 @@ def frontier_chart(result: ReplayResult, price_gb_h: float, kills: float | None 
             *_marks(best, now, [one for one in rules if one not in beyond], settings, plane),
         ],
         x={"title": "Failed attempts", "range": list(plane.x), **kill_ticks(most)},
-        y={"title": "Memory held and not used (GB·h)", "range": list(plane.y), "tickformat": "~s"},
+        y={"title": "Memory held and not used (GB·h)", "range": list(plane.y), **amount_ticks(plane.y[1])},
         height=440,
         shapes=better(now, plane) if now else [],
         **LEGEND_BELOW,

@@ -8,7 +8,7 @@ from workprof.answers.assessment import TASK_BOXES, assessment_answer, classes_n
 from workprof.answers.tasks import names_of
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of, rows_axis, vertical
-from workprof.charts.theme import COLOURS, rows_height
+from workprof.charts.theme import COLOURS, amount_ticks, rows_height
 from workprof.core.answer import to_frame
 from workprof.core.table import frame
 from workprof.core.units import GB, format_share, gb, gb_h
@@ -94,7 +94,7 @@ def _limit_words(limits: tuple[float, float]) -> list[dict[str, Any]]:
 
 MOST_REQUESTED = 10
 REQUESTED_COLOUR = "rgba(123, 130, 140, 0.32)"
-AXIS = {"title": "Memory held (GB·h)", "rangemode": "tozero", "tickformat": "~s", "nticks": 5, "tickangle": 0}
+AXIS = {"title": "Memory held (GB·h)", "rangemode": "tozero", "nticks": 5, "tickangle": 0}
 
 
 def requested_chart(result: Assessment) -> Chart:
@@ -114,7 +114,7 @@ def requested_chart(result: Assessment) -> Chart:
             _bar("requested", [one.judged_gb_h for one in shown_tasks], rows, (REQUESTED_COLOUR, 0.82), hover),
             _bar("used, up to the request", within, rows, (COLOURS[0], 0.44), hover),
         ],
-        x=AXIS,
+        x=AXIS | amount_ticks(max((one.judged_gb_h for one in shown_tasks), default=0.0)),
         y=rows_axis(rows),
         height=rows_height(max(len(rows), 3)),
         **LEGEND_ABOVE,
