@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from tests.charts import records_for_classify, records_for_memory, records_for_phases
+from tests.command_line import run_here
 from tests.pages.conftest import SAMPLE
 from workprof.answers.classifier import explanation_answer
 from workprof.cli.main import app
@@ -85,6 +86,12 @@ def test_durations_are_those_that_were_planted(home):
     printed = home.text("durations", "plain", "--by", "user", "--slo", 25, "--quantile", "0.5")
     (line,) = (one for one in printed.splitlines() if one.startswith("quick  "))
     assert [cell.strip() for cell in line.split("  ") if cell.strip()][1:5] == ["40", "32 s", "62.5 %", "20 s"]
+
+
+@pytest.mark.parametrize("limit", ["0", "-5", "nan", "inf"])
+def test_a_limit_that_no_run_can_meet_or_miss_is_refused(tmp_path, limit):
+    refused = run_here("durations", "plain", "--slo", limit, home=tmp_path)
+    assert (refused.status, "--slo is" in refused.err) == (2, True)
 
 
 def test_durations_by_profile_are_those_of_the_named_clustering(home):

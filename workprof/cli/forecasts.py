@@ -1,5 +1,6 @@
 """The commands on jobs before and after they run: `classify`, `estimate` and `durations`."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -139,6 +140,8 @@ def _durations(
     dataset: str, quantile: str, slo: float | None, curves: bool, home: Path | None, as_json: bool, **given: Any
 ) -> None:
     shares = _shares(quantile)
+    if slo is not None and not 0 < slo < math.inf:
+        raise SettingsError(f"--slo is {slo:g}; give a number above 0, in the target's unit")
     settings = settings_of(questions.OBSERVED_DURATIONS, given)
     with opened(home) as workbench:
         fit = fit_of(given["fit"])

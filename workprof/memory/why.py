@@ -16,6 +16,7 @@ from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.stats import Interval, too_few, wilson
+from workprof.core.words import counted
 from workprof.memory.orders import submit_order
 from workprof.memory.policies import Sequence, SizingSettings, Workprof
 from workprof.memory.retry import Demand, RetrySettings, Sizes, attempt_sizes, lifted_by, try_sizes
@@ -117,7 +118,7 @@ def _past(jobs: pd.DataFrame, settings: WhySettings) -> tuple[Sequence, int]:
     every = runs_of(jobs, settings.target)
     runs = every.of(settings.task)
     if len(runs) < FEWEST_KNOWN:
-        raise NotEnoughData(f"{settings.task!r} has {len(runs)} runs; a size needs {FEWEST_KNOWN} or more")
+        raise NotEnoughData(f"{settings.task!r} has {counted(len(runs), 'run')}; a size needs {FEWEST_KNOWN} or more")
     past = submit_order(runs, inputs_of(jobs, runs, settings.input_column), FEWEST_KNOWN).sequences[0]
     priced = replace(past, mean_run_byte_h=float((every.used_bytes * every.hours).mean()))
     return priced, int(runs.lower_bound.sum())
