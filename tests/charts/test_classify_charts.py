@@ -183,6 +183,8 @@ def test_the_leak_is_called_out_with_both_figures():
     leaky, honest = (evaluation().splits[name].accuracy for name in ("random", "by_group"))
     assert f"predicted correctly for {100 * honest:.0f} % of the runs of new groups" in chart.takeaway
     assert f"A random split overstates this: {100 * leaky:.0f} %" in chart.takeaway
+    without = evaluation().splits["by_group"].abstained_share
+    assert (f"; {100 * without:.0f} % get no profile)" in chart.takeaway) == (without >= 0.02)
     assert [bar.name for bar in chart.figure.data if bar.marker.color == COLOURS[0]] == ["by group"]
     assert list(chart.data["split"]) == list(SPLITS)
     assert len(chart.figure.data) == 4

@@ -163,9 +163,10 @@ def leak_sentence(result: ClassifierEvaluation) -> str:
     strict = strict_split(result)
     honest, leaky = result.splits[strict], result.splits.get("random")
     new = {"by_group": " of new groups", "by_job": " of new jobs", "by_time": " of later jobs"}.get(strict, "")
+    none = f"; {format_share(honest.abstained_share, 0)} get no profile" if honest.abstained_share >= SMALL_LEAK else ""
     words = (
         f"The profile is predicted correctly for {format_share(honest.accuracy, 0)} of the runs{new} "
-        f"(macro F1 {honest.macro_f1:.2f})"
+        f"(macro F1 {honest.macro_f1:.2f}{none})"
     )
     if leaky is None or strict == "random":
         return f"{words}.{_later(result, honest.accuracy)}"
