@@ -107,3 +107,18 @@ def test_a_full_disk_is_told_and_nothing_is_left(tmp_path):
     assert done.returncode not in (0, 1), done.stderr
     assert b"what was piped was not loaded: no room on the disk of" in done.stderr
     assert not list((tmp_path / "home" / "spool").iterdir())
+
+
+@pytest.mark.slow
+def test_who_reads_the_output_may_have_enough_of_it_and_need_not_know_each_character(tmp_path):
+    ingest(tmp_path, CSV.replace(b",u\n", ",Jürgen\n".encode()), "-", "--name", "runs")
+    listed = [*COMMAND, "durations", "runs", "--by", "user", "--home", str(tmp_path)]
+    ascii_alone = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(listed, env=ascii_alone, capture_output=True, check=False)
+    assert (done.returncode, b"J\\xfcrgen" in done.stdout) == (0, True), done.stderr
+    for further in ([], ["--csv"], ["--parquet"]):
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run([*listed, *further], stdout=write, stderr=subprocess.PIPE, check=False)
+        os.close(write)
+        assert (done.returncode, b"Traceback" in done.stderr) == (0, False), further

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import inspect
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -13,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -148,7 +149,24 @@ def emit(result: object, as_json: bool, text: Callable[[], str]) -> None:
         _write(files.content_of(told, to) if content is None else content, files.rows_of(told, to), to, as_json)
         return
     printed = json.dumps(to_json(result), allow_nan=False) if as_json else plain(text())
-    print(printed, flush=True)  # noqa: T201  stdout is the product; what finds no room is told, not lost at the end
+    with _reader():
+        print(printed, flush=True)  # noqa: T201  stdout is the product; what finds no room is told, not lost at the end
+
+
+@contextlib.contextmanager
+def _reader() -> Iterator[None]:
+    """Who reads the output may have enough of it, as `| head` has: that is no error."""
+    try:
+        yield
+    except BrokenPipeError:
+        leave(0)
+
+
+def leave(status: int) -> NoReturn:
+    """End the process with a status even where the rest of its output cannot be written either."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status)
 
 
 def _write(content: bytes, rows: int, to: files.File, as_json: bool) -> None:
@@ -193,11 +211,13 @@ def emit_file(content: bytes) -> None:
     if content.startswith(PARQUET_MARK):
         if sys.stdout.isatty():
             raise SettingsError("--parquet prints bytes, which no terminal shows; give -o FILE, or a pipe")
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
+        with _reader():
+            sys.stdout.flush()
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
         return
-    print(content.decode(), end="", flush=True)  # noqa: T201  stdout is the product
+    with _reader():
+        print(content.decode(), end="", flush=True)  # noqa: T201  stdout is the product
 
 
 PARQUET_MARK = b"PAR1"
@@ -241,7 +261,8 @@ def plain(text: str) -> str:
 
 def warn(message: str) -> None:
     """Print one line on stderr."""
-    print(plain(message), file=sys.stderr)  # noqa: T201  stderr is where people look
+    with contextlib.suppress(BrokenPipeError):  # `2>&1 | head`
+        print(plain(message), file=sys.stderr)  # noqa: T201  stderr is where people look
 
 
 def passing(message: str) -> None:

@@ -1,6 +1,5 @@
 """The entry point: the tree of commands and the exit status (0 done, 2 the caller's mistake, 75 busy, 1 ours)."""
 
-import contextlib
 import errno
 import functools
 import gc
@@ -18,7 +17,7 @@ from typer.core import TyperGroup
 
 import workprof
 from workprof.cli import kept
-from workprof.cli.console import Only, Period, choose_file, choose_home, choose_wait, warn
+from workprof.cli.console import Only, Period, choose_file, choose_home, choose_wait, leave, warn
 from workprof.core.ending import ending_at_once
 from workprof.core.errors import Cancelled, HomeBusy, StepFailed, WorkprofError
 from workprof.core.settings import LONGEST_WAIT_S
@@ -290,6 +289,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit with its status."""
     gc.set_threshold(YOUNG_OBJECTS, 20, 20)
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # None where it is closed, as by `<&-`
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # not every locale has each character of an answer
     try:
         _help_or_refuse(arguments)
         app(args=arguments, prog_name="workprof")
@@ -305,14 +306,12 @@ def main(arguments: list[str] | None = None) -> None:
     except WorkprofError as error:
         warn(f"workprof: {error}")
         sys.exit(CALLERS_MISTAKE)
-    except BrokenPipeError:
-        _leave(DONE)
     except OSError as error:
         from workprof.store.home import is_full  # noqa: PLC0415  light until needed
 
         if is_full(error):
             warn("workprof: no room for what was to be written; free some space, or write to another place")
-            _leave(CALLERS_MISTAKE)
+            leave(CALLERS_MISTAKE)
         if error.errno != errno.ENAMETOOLONG:
             _ours()
         name = Path(str(error.filename)).name[:LONGEST_NAME]
@@ -343,13 +342,6 @@ def _help_or_refuse(arguments: list[str] | None) -> None:
         if not kept.may_be_old():
             error.show()
             sys.exit(CALLERS_MISTAKE)
-
-
-def _leave(status: int) -> NoReturn:
-    """End the process with a status even where the rest of its output cannot be written either."""
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(status)
 
 
 def _ours() -> NoReturn:
