@@ -1,5 +1,7 @@
 """Every page of a trace that lacks something: it shows what it can, says what is missing, and nothing is red."""
 
+import re
+
 import pytest
 
 from tests import poor_traces
@@ -100,12 +102,16 @@ def test_too_few_rows_leave_the_curves_of_all_jobs(app, poor):
     assert "Quantiles" in [one.value for one in test.header]
     assert "Find profiles" not in [one.label for one in test.button]
     assert "2 finished runs are too few for the grid" in told(app("sweep"))
+    memory = told(app("memory"))
+    assert "1 later run" in memory
+    assert "1 later runs" not in memory
 
 
 @pytest.mark.parametrize("poor", ["no-memory"], indirect=True)
 def test_profiles_without_two_features_are_refused_before_a_job(app, poor):
     profiles = app("profiles")
     assert "1 usable feature (cpu_usage_percent), at least 2 are needed" in told(profiles)
+    assert re.search(r"needed \(\w+, \w+, \w+ and \d more: not in this table\)", told(profiles))
     assert not profiles.error
     assert "not with this dataset · Profiles: 1 usable feature" in told(app("home", home_steps="true"))
     sweep = app("sweep")

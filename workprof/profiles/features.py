@@ -322,6 +322,10 @@ def _refuse_text(column: pd.Series, values: Floats) -> None:
         raise SettingsError(f"column {column.name} holds no numbers (for example {example!r}); choose a numeric column")
 
 
+MOST_NAMED = 3
+"""Columns that a refusal names for each reason."""
+
+
 def refuse_few_features(features: tuple[str, ...], numeric: Sequence[str]) -> None:
     """Refuse columns or sets of which a table, by its numeric columns, has fewer than two.
 
@@ -349,12 +353,17 @@ def _unusable(column: Floats, filled: Floats) -> str:
 
 def _too_few(columns: Collection[str], left_out: dict[str, str], numeric: Sequence[str]) -> str:
     named = {reason: [name for name, own in left_out.items() if own == reason] for reason in left_out.values()}
-    reasons = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in named.items()) or "only one was named"
+    reasons = "; ".join(f"{_first(names)}: {reason}" for reason, names in named.items()) or "only one was named"
     usable = f"{counted(len(columns), 'usable feature')} ({', '.join(columns) or 'none'})"
     return (
         f"{usable}, at least {SMALLEST_FEATURE_COUNT} are needed ({reasons}); choose others as features, "
-        f"{_what_there_is(numeric)}"
+        f"{_what_there_is([name for name in numeric if name not in columns])}"
     )
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED + 1 else ""
+    return ", ".join(names[: MOST_NAMED if more else None]) + more
 
 
 KNOWN_BEFORE = tuple(name for name in ALL17 if name not in (*SENSORS10, "duration_s"))
