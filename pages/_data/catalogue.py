@@ -26,7 +26,7 @@ from workprof.charts.data import (
 )
 from workprof.charts.home import unended_words
 from workprof.core.scope import split
-from workprof.core.words import markdown_text
+from workprof.core.words import counted, markdown_text
 from workprof.inputs import safe_name
 from workprof.store.checks import EXACT_UP_TO_ROWS
 from workprof.store.reports import Dataset, IngestReport, lines_lost
@@ -63,7 +63,7 @@ def warn_of_loss(workbench: Workbench, dataset: Dataset) -> None:
 
 def preview(workbench: Workbench, dataset: Dataset) -> None:
     """Show the first rows as stored."""
-    st.caption(f"First {min(PREVIEW_ROWS, dataset.rows):,} of {dataset.rows:,} rows, units normalised.")
+    st.caption(f"First {min(PREVIEW_ROWS, dataset.rows):,} of {counted(dataset.rows, 'row')}, units normalised.")
     frame = workbench.preview(dataset.hash, PREVIEW_ROWS)
     as_stored = frame.rename_axis(columns="field")
     tables.show(as_stored, key="data_preview", alt=f"First rows of {dataset.name}")

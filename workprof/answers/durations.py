@@ -255,7 +255,7 @@ def observed_notes(
         left_out_words(result),
         censored_words(result, view.share),
         f"Bands: {confidence} confidence for the whole curve ({source}). "
-        f"Effective sample size: {n_effective:,.0f} jobs (runs of one job are alike).",
+        f"Effective sample size: {counted(round(n_effective), 'job')} (runs of one job are alike).",
         "The groups' own bands: layout 'Small multiples'." if hidden else "",
         f"Dashed lines rest on fewer than {FEWEST_ROWS} effective jobs, too few to compare: {listed(few)}."
         if few

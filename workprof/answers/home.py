@@ -55,7 +55,7 @@ def saved_figure(verdict: Verdict) -> Figure:
     """What the verdict saves, at its kills; where it holds more, the kills that it prevents."""
     judged = verdict.memory.judged
     raises = judged.saved_share < 0 and any(row.action == RAISE for row in verdict.memory.rows)
-    kills = f"at {kills_words(judged.kills)} in {judged.n_runs:,} later runs"
+    kills = f"at {kills_words(judged.kills)} in {counted(judged.n_runs, 'later run')}"
     return Figure(saved_or_more(judged), judged, foreseen_words(verdict.memory) if raises else kills)
 
 

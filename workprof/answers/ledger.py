@@ -87,7 +87,7 @@ def saved_words(finding: Finding) -> str:
     own = f", {row.kills:,}" if row.kills else ", none"
     if row.action == RAISE and not row.kills:  # what runs that were killed would have used is not known
         own = f"; of the next 1,000 runs {rate_words(row)}"
-    return f"On {row.n_judged:,} later runs: {amount}{own} {SHORT[finding.sized]}"
+    return f"On {counted(row.n_judged, 'later run')}: {amount}{own} {SHORT[finding.sized]}"
 
 
 SAVED_UNITS = {sized: HOURS_OF[name] for sized, name in PRICED.items()}

@@ -232,7 +232,7 @@ def sentence(verdict: Verdict) -> str:
         )
     if every_lower_left_out(memory):
         return f"Keep the requests: whatever could be lowered was declined. {decided_sentence(memory)}"
-    later = f"{judged.n_runs:,} later runs"
+    later = f"{counted(judged.n_runs, 'later run')}"
     if not today.booked:
         return f"Keep the requests: the {later} held {gb_h(0)}, so no saving can be measured."
     actions = {row.action for row in memory.rows}
@@ -278,7 +278,7 @@ def _larger_words(memory: ResourceVerdict) -> str:
     smaller = f"; smaller ones save {gb_h(less)}" if less > LEAST_SAVED * today.booked else ""
     return (
         f"Larger requests hold {gb_h(more)} more, for {whose}{smaller}. In all that is "
-        f"{format_share(-judged.saved_share)} more than {judged.n_runs:,} later runs requested. "
+        f"{format_share(-judged.saved_share)} more than {counted(judged.n_runs, 'later run')} requested. "
         f"{foreseen_words(memory)}."
     )
 
@@ -337,8 +337,8 @@ def figures(verdict: Verdict) -> tuple[Figure, ...]:
         low, high = -high, -low
     window = "" if math.isnan(low) else f"next: {format_share(low)} to {format_share(high)}"
     return (
-        Figure(REQUESTED, today, f"by {judged.n_runs:,} later runs"),
-        Figure(UNUSED, today, f"{gb_h(today.unused)} of {judged.n_runs:,} later runs"),
+        Figure(REQUESTED, today, f"by {counted(judged.n_runs, 'later run')}"),
+        Figure(UNUSED, today, f"{gb_h(today.unused)} of {counted(judged.n_runs, 'later run')}"),
         Figure(saved_or_more(judged), judged, window),
         Figure(KILLS, judged, f"{number(judged.expected_kills)} foreseen; {today.kills:,} today"),
     )
@@ -369,7 +369,7 @@ def notes(verdict: Verdict) -> tuple[str, ...]:
     memory = verdict.memory
     judged, today = memory.judged, memory.today
     result = [
-        f"Tested on the {judged.n_runs:,} later runs, in order of submission; killed attempts included.",
+        f"Tested on the {counted(judged.n_runs, 'later run')}, in order of submission; killed attempts included.",
     ]
     if memory.n_untimed:
         result.append(f"{memory.n_untimed:,} of these have no time: they come last, in the order of the table.")
@@ -378,7 +378,7 @@ def notes(verdict: Verdict) -> tuple[str, ...]:
     if verdict.settings.cost_per_kill_gb_h is not None and verdict.settings.acceptable_kills:
         result.append("A cost per kill is given, so the acceptable kills are not looked at.")
     if today.above:
-        result.append(f"{today.above:,} later runs used more than they requested and were not killed.")
+        result.append(f"{counted(today.above, 'later run')} used more than they requested and were not killed.")
     if memory.left_out:
         reasons = listed([f"{n:,} with {reason}" for reason, n in memory.left_out.items()])
         result.append(f"Left out: {reasons}.")

@@ -143,7 +143,7 @@ def decision_stop(
     if first is not None and memory.judged.saved > 0:
         headline = (
             f"Decision: save {format_share(memory.judged.saved_share)} of requested memory, with "
-            f"{kills_words(memory.judged.kills)} in {memory.judged.n_runs:,} later runs."
+            f"{kills_words(memory.judged.kills)} in {counted(memory.judged.n_runs, 'later run')}."
         )
     return TourStop(
         headline=headline,
