@@ -260,6 +260,8 @@ def test_a_list_is_given_in_parts_and_one_value_once(client):
     for pairs in (("k", "2"), ("k", "3")), (("dataset", "small"), ("dataset", "wasteful")):
         assert problem(asked("memory.bins", ("task", "worker"), *pairs), 422)["errors"][0]["field"] == pairs[0][0]
     problem(client.get("/v1/observations?dataset=small&dataset=wasteful"), 422)
+    told = problem(client.get("/v1/questions/phases.runs", params={"dataset": "small"}), 422)
+    assert (told["title"], "errors" in told) == ("Cannot be answered", False)
 
 
 def test_openapi_names_every_route_and_setting(client):

@@ -24,7 +24,15 @@ from workprof.answers.how_long import earlier_runs, expected
 from workprof.answers.profiles import fit_answer
 from workprof.answers.verdict import sentence, why_found
 from workprof.core.answer import to_json as answer_json
-from workprof.core.errors import DatasetUnknown, DiskFull, HomeBusy, NotAllowed, StepFailed, WorkprofError
+from workprof.core.errors import (
+    DatasetUnknown,
+    DiskFull,
+    HomeBusy,
+    NotAllowed,
+    SettingsError,
+    StepFailed,
+    WorkprofError,
+)
 from workprof.core.question import Question
 from workprof.core.records import to_json
 from workprof.core.roles import Role
@@ -113,6 +121,8 @@ def refusal_of(error: Exception) -> Response:
     status = next((status for kind, status in statuses if isinstance(error, kind)), 500)
     if isinstance(error, NotAllowed) or "WORKPROF_READONLY" in str(error):
         status = 403
+    if status == 422 and not isinstance(error, SettingsError):
+        return refused(status, str(error), title="Cannot be answered")
     return refused(status, str(error) if isinstance(error, WorkprofError) else UNEXPECTED)
 
 

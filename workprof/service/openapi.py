@@ -16,7 +16,7 @@ REFUSALS = {
     404: "There is no such dataset.",
     413: "The body is too large.",
     414: "The address is too long.",
-    422: "Fields that cannot be used.",
+    422: "Fields that cannot be used, or a dataset that the question cannot be asked of.",
     429: "More requests than one address may send.",
     500: "The log of the service says what went wrong.",
     503: "Not ready: ask again after the seconds of `Retry-After`.",
