@@ -223,7 +223,7 @@ def test_what_a_whole_system_has_is_taken_for_a_run_of_many_machines_only(store,
     text = "JobID|State|Elapsed|ReqMem|AllocCPUS|NodeList\n"
     text += "1|COMPLETED|01:00:00|200T|600000|n[1-9000]\n2|COMPLETED|01:00:00|200T|600000|n1\n"
     _, frame, checks = loaded(store, write("wide.txt", text), "requested_memory_bytes", "requested_cpu_percent")
-    assert frame["requested_memory_bytes"].tolist()[0] == 200 * 1024.0**4
+    assert frame["requested_memory_bytes"].tolist()[0] == pytest.approx(200 * 1024.0**4 / 9000)  # of one node
     assert frame["requested_cpu_percent"].tolist()[0] == 6e7
     assert frame.loc[1, ["requested_memory_bytes", "requested_cpu_percent"]].isna().all()
     assert checks["out of bounds"].count == 2
