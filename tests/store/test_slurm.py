@@ -245,6 +245,7 @@ def test_steps_whose_point_a_spreadsheet_took_are_no_jobs(store, write, told):
         "2,{0},20,30,",
         "2,,21,30,2G",
         "3,,10,20,1G",
+        "3,{0},30,40,2G",
     )
     text = "\n".join(("JobID,{1},Start,End,MaxRSS,State", *(f"{line},COMPLETED" for line in lines), ""))
     checks, rows = loaded(store, write, text.format(value, told), "job_name", "start_time_s", "peak_memory_bytes")
@@ -253,6 +254,7 @@ def test_steps_whose_point_a_spreadsheet_took_are_no_jobs(store, write, told):
         ["2", 10, pytest.approx(np.nan, nan_ok=True)],
         ["2", 20, 2 * GIB],
         ["3", 10, GIB],
+        ["3", 30, 2 * GIB],
     ]
     assert checks["steps"].count == 3
 

@@ -135,13 +135,16 @@ def _type(name: str, declared: Format) -> str:
 
 
 def _name_steps(cursor: duckdb.DuckDBPyConnection, rows: str, steps: Steps, have: set[str]) -> None:
-    """Give steps that have the key of their run the key of its first numbered step again."""
+    """Give steps that have the key of their run, and began within it, the key of its first numbered step again."""
     told = next((name for name in steps.of_a_run if name in have), "")
     if not told:
         return
     key = quoted(steps.key)
-    of_runs = f"SELECT {key} FROM {rows} WHERE {told} IS NOT NULL"
-    these = f"{told} IS NULL AND {_run_of(steps)} IS NULL AND {key} IN ({of_runs})"
+    same = f"of_.{key} = one_.{key} AND of_.{told} IS NOT NULL"
+    if {"start_time_s", "end_time_s"} <= have:
+        same += " AND one_.start_time_s BETWEEN of_.start_time_s AND coalesce(of_.end_time_s, one_.start_time_s)"
+    within = f"SELECT one_.rowid FROM {rows} AS one_ JOIN {rows} AS of_ ON {same} WHERE one_.{told} IS NULL"
+    these = f"{told} IS NULL AND {_run_of(steps)} IS NULL AND rowid IN ({within})"
     if one(cursor, f"SELECT count(*) FROM {rows} WHERE {these}")[0]:
         commit_so_far(cursor)
         cursor.execute(f"UPDATE {rows} SET {key} = {key} || '.0' WHERE {these}")
