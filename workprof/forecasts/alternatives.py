@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 
 BOOSTED, NEAREST, RULES, TREE, NETWORK = "boosted", "nearest", "rules", "tree", "network"
 NEIGHBOURS = 15
+ROUNDING = 1e-6
+"""Distances that differ by no more are equal: jobs that ask for the same are equally near, and the first of them count.
+Which of them a search finds depends on the processor."""
 HIDDEN = 64
 """Units of the network's one hidden layer."""
 LEAST_RUNS = 5
@@ -240,17 +243,26 @@ def _values_bytes(encoder: MetadataEncoder) -> int:
 
 
 def _nearest(jobs: pd.DataFrame, labels: Ints, fields: tuple[str, ...], settings: AlternativeSettings) -> _Learned:
-    from sklearn.neighbors import KNeighborsClassifier  # noqa: PLC0415  heavy
+    from sklearn.metrics import pairwise_distances_chunked  # noqa: PLC0415  heavy
 
     columns, matrix = _scaled(jobs, fields, settings)
-    model = KNeighborsClassifier(min(NEIGHBOURS, len(labels)), weights="distance", algorithm="brute")
-    model.fit(matrix, labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    votes, last = np.eye(len(classes))[codes], min(NEIGHBOURS, len(labels)) - 1
+
+    def shares(distances: Floats, _: int) -> Floats:
+        rim = np.partition(distances, last, axis=1)[:, [last]]
+        near, tied = distances < rim - ROUNDING, np.abs(distances - rim) <= ROUNDING
+        near |= tied & (np.cumsum(tied, axis=1) <= last + 1 - near.sum(axis=1, keepdims=True))
+        weighted = np.where(near, 1.0 / np.maximum(distances, ROUNDING), 0.0) @ votes
+        result: Floats = weighted / weighted.sum(axis=1, keepdims=True)
+        return result
+
+    def probabilities(new: pd.DataFrame) -> Floats:
+        asked = columns.of(encode(columns.encoder, new))
+        return np.concatenate(list(pairwise_distances_chunked(asked, matrix, reduce_func=shares)))
+
     size = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes + labels.nbytes
-    return _Learned(
-        lambda new: model.predict_proba(columns.of(encode(columns.encoder, new))),
-        model.classes_,
-        size + _values_bytes(columns.encoder),
-    )
+    return _Learned(probabilities, classes, size + _values_bytes(columns.encoder))
 
 
 def _network(jobs: pd.DataFrame, labels: Ints, fields: tuple[str, ...], settings: AlternativeSettings) -> _Learned:

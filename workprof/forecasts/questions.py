@@ -119,7 +119,7 @@ ALTERNATIVES = Question(
     AlternativeSettings,
     Alternatives,
     "workprof.forecasts.alternatives:compare_classifiers",
-    version=2,
+    version=3,
     finds="comparison of classifiers",
     optional=_learned,
     page=CLASSIFY,
