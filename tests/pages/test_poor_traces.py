@@ -63,7 +63,7 @@ def test_without_finished_runs_every_page_says_so_and_the_ledger_is_shown(app, p
     assert "none of them has finished" in home
     assert "not with this dataset · Profiles: dataset" in home
     assert "not with this dataset · Requests: no run has finished" in home
-    for page in ("profiles", "classify", "durations"):
+    for page in ("profiles", "classify", "durations", "sweep"):
         assert "has no finished run (60 " in told(shown(app, page)), page
     memory = shown(app, "memory")
     assert "No run has finished" in told(memory)

@@ -14,7 +14,7 @@ from workprof.profiles.settings import FEATURE_SETS
 from workprof.profiles.sweep import GroupSettings, RunComparison, Sweep, SweepGroup, SweepSettings, compare_runs
 from workprof.store.reports import Dataset
 from workprof.workbench.profiles import ProfileQuestions, few_columns
-from workprof.workbench.question_methods import ask
+from workprof.workbench.question_methods import ask, refuse_none_finished
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,14 @@ class SweepQuestions(ProfileQuestions):
         entry = self._jobs_of(dataset)
         if settings.features and settings.features[0] not in FEATURE_SETS:
             settings = replace(settings, features=self._store.resolve(entry.hash, settings.features))
-        if entry.finished_rows:  # without any, that is what is told
-            few_columns(self, entry, settings.groups()[0].features)
-            smallest = min(size for group in settings.groups() for size in group.sizes)
-            if entry.finished_rows <= 2 * smallest:
-                raise NotEnoughData(
-                    f"{entry.finished_rows:,} finished runs are too few for the grid, whose smallest profiles have "
-                    f"{smallest:,}: it needs more than {2 * smallest:,}. Profiles finds smaller ones"
-                )
+        refuse_none_finished(entry, lambda: self._store.report(entry.hash))
+        few_columns(self, entry, settings.groups()[0].features)
+        smallest = min(size for group in settings.groups() for size in group.sizes)
+        if entry.finished_rows <= 2 * smallest:
+            raise NotEnoughData(
+                f"{entry.finished_rows:,} finished runs are too few for the grid, whose smallest profiles have "
+                f"{smallest:,}: it needs more than {2 * smallest:,}. Profiles finds smaller ones"
+            )
         return settings
 
     def _sweeper(self, entry: Dataset, settings: SweepSettings) -> _Sweeper:
