@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
+from workprof.answers.verdict import notes
 from workprof.answers.verdict_exports import sizes_kubernetes
 from workprof.core.service_windows import service_windows
 from workprof.core.units import GIB, MIB
@@ -339,6 +340,8 @@ def test_services_that_run_on_have_windows_and_hours(load, store, phase):
     names = [name for name in READS if name in frame]
     jobs = store.frame("pods0", [*names, "duration_s"], finished_only=False)
     assert ledger_of({"jobs": jobs}, LedgerSettings(), lambda *_: None).totals.hours == pytest.approx(12.0)
+    (note,) = [one for one in notes(verdict_of({"jobs": jobs}, VerdictSettings())) if "windows" in one]
+    assert note.startswith("144 runs are windows of 12 services. None was seen for more than 1 h")
 
 
 def test_windows_of_cpu_and_without_samples(load):

@@ -23,7 +23,7 @@ from workprof.answers.tasks import names_of
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.records import to_json
 from workprof.core.table import Column, printed
-from workprof.core.units import format_share, gb, gb_h, number, saved
+from workprof.core.units import DAY_S, format_duration, format_share, gb, gb_h, number, saved
 from workprof.core.words import counted, label, listed
 from workprof.memory.decided import row_key
 from workprof.memory.origins import SUBMISSION
@@ -364,6 +364,22 @@ def untested_words(verdict: Verdict) -> str:
     return f"Not in the saving: {lowered} that no later run tested, with {format_share(share)} of the unused memory."
 
 
+WHOLE_CYCLE_S = 7 * DAY_S
+"""Of services that were seen for less, the use of other days or hours is not known."""
+
+
+def services_words(verdict: Verdict) -> str:
+    """By what services are judged, and what so much of their time cannot show; '' without any."""
+    found = verdict.services
+    if found is None:
+        return ""
+    words = f"{counted(found.n_windows, 'run')} are windows of {counted(found.n_services, 'service')}"
+    if found.longest_s >= WHOLE_CYCLE_S:
+        return f"{words}."
+    seen = format_duration(found.longest_s)
+    return f"{words}. None was seen for more than {seen}: its use at other times is not known."
+
+
 def notes(verdict: Verdict) -> tuple[str, ...]:
     """What limits the verdict."""
     memory = verdict.memory
@@ -382,7 +398,7 @@ def notes(verdict: Verdict) -> tuple[str, ...]:
     if memory.left_out:
         reasons = listed([f"{n:,} with {reason}" for reason, n in memory.left_out.items()])
         result.append(f"Left out: {reasons}.")
-    told = (untested_words(verdict), left_out_words(verdict), missing_words(verdict))
+    told = (services_words(verdict), untested_words(verdict), left_out_words(verdict), missing_words(verdict))
     return (*result, *filter(None, told), *verdict.notes)
 
 

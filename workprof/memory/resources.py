@@ -103,6 +103,23 @@ def further_resources(jobs: pd.DataFrame, told: Sequence[str] = TOLD) -> tuple[R
     return tuple(one for one in found if one is not None)
 
 
+@dataclass(frozen=True)
+class Services:
+    """The runs that go on and are judged by windows of their time."""
+
+    n_services: int
+    n_windows: int
+    longest_s: float  # the time that the longest of them was seen
+
+
+def services_of(jobs: pd.DataFrame) -> Services | None:
+    """The services of a table, None where it has none."""
+    found = service_windows(jobs)
+    if not found.row.size:
+        return None
+    return Services(len(np.unique(found.row)), found.row.size, float(np.bincount(found.row, found.length_s).max()))
+
+
 def with_windows(jobs: pd.DataFrame) -> pd.DataFrame:
     """The table with the windows of services in place of their rows: each window is a run that has ended.
 

@@ -33,8 +33,10 @@ from workprof.memory.resources import (
     MEMORY,
     TIME,
     Resource,
+    Services,
     further_resources,
     resources_of,
+    services_of,
     with_windows,
 )
 from workprof.memory.usage import Request, Target
@@ -300,6 +302,7 @@ class Verdict(Shown):
     notes: tuple[str, ...]
     seconds: float
     missing: tuple[Decision, ...] = ()  # decisions on rows that are not there
+    services: Services | None = None  # judged by windows; None where nothing is
 
     @property
     def memory(self) -> ResourceVerdict:
@@ -336,7 +339,8 @@ def verdict_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings, pr
         left_out = earlier | dict(resource.left_out) if resource.name == MEMORY else dict(resource.left_out)
         results.append(_resource_verdict(resource, settings, left_out))
     notes = tuple(filter(None, (frames["jobs"].attrs.get("not_known"),)))
-    return Verdict(settings, tuple(results), notes, time.perf_counter() - started)
+    services = services_of(jobs)
+    return Verdict(settings, tuple(results), notes, time.perf_counter() - started, services=services)
 
 
 def further_verdicts_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings) -> tuple[ResourceVerdict, ...]:
