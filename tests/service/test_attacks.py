@@ -134,6 +134,8 @@ def test_numbers_of_a_trace_may_carry_its_units():
         with pytest.raises(BadFields):
             reader.read({"JobName": "align", "ReqMem": text})
     assert FieldReader().read({"user": "a", "requested_memory_gb": "2"})["requested_memory_bytes"] == 2e9
+    with pytest.raises(BadFields, match="requested_memory_gb is 3; allowed: either it or requested_memory_bytes"):
+        FieldReader().read({"user": "a", "requested_memory_bytes": 2e9, "requested_memory_gb": 3})
     whole = FieldReader.of_trace("slurm", {"group": {"from": "lab", "unit": ""}})
     assert whole.read({"JobName": "align", "ReqCPUS": 4, "lab": "x"}) == {
         "task_name": "align",

@@ -140,9 +140,11 @@ class FieldReader:
         read: Job = {}
         problems: list[FieldProblem] = []
         for name, value in given.items():
-            place = self._names.places.get(name)
+            twice = name in IN_GB and given.get(IN_GB[name])
+            place = None if twice else self._names.places.get(name)
             if place is None:
-                problems.append(FieldProblem(name, value, self.allowed, job))
+                allowed = f"either it or {IN_GB[name]}" if twice else self.allowed
+                problems.append(FieldProblem(name, value, allowed, job))
             elif value is not None and value != "":
                 result = _text(value) if place.field in TEXT_FIELDS else self._number(place, value)
                 if result is None:
