@@ -77,9 +77,10 @@ def test_requests_of_0_leave_the_rest_of_home_and_the_ledger(app, poor):
     assert {item.label: item.value for item in opened.metric}["Saved"] == "no data"
     assert "Requests: the trace has no requested memory" in told(opened)
     memory = shown(app, "memory")
-    assert "No run has a request of memory; give one that stands for all of them (in a shell: --request)." in told(
+    assert "No run has a request of memory; give one that stands for all of them (in a shell: --request); " in told(
         memory
     )
+    assert "the ledger says what to request of cores" in told(memory)
     assert "of requested cores are never used" in told(memory)
 
 
