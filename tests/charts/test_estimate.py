@@ -8,6 +8,7 @@ from workprof.answers.how_long import (
     LATEST,
     STARTING_S,
     EarlierRun,
+    Expected,
     expected,
     expected_fit,
     expected_sweep,
@@ -31,6 +32,10 @@ FIT = ProfileSettings(features=("sensors10",), min_cluster_size=60, min_samples=
 
 def earlier(settings, seconds, dataset="a", rows=ROWS):
     return EarlierRun(dataset, rows, json.loads(canonical_json(settings)), seconds)
+
+
+def test_a_range_of_one_value_is_said_once():
+    assert Expected(2.0, 1.98, 2.02, 1, "fit").words() == "about 2 s (from 1 earlier fit here)"
 
 
 def test_without_earlier_runs_it_is_a_guess_and_says_so():

@@ -94,7 +94,8 @@ class Expected:
         if high > WIDEST * low:
             likeliest = format_duration(float(f"{max(self.seconds, 1.0):.2g}"))
             return f"about {likeliest}, up to {format_duration(high)} on a busy machine ({ground})"
-        return f"{format_duration(low)} to {format_duration(high)} ({ground})"
+        least, most = format_duration(low), format_duration(high)
+        return f"about {most} ({ground})" if least == most else f"{least} to {most} ({ground})"
 
 
 @dataclass(frozen=True)

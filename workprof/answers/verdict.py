@@ -323,6 +323,8 @@ def _nearest(memory: ResourceVerdict) -> str:
 def curve_sentence(points: Sequence[CurvePoint]) -> str:
     """The acceptable kills that save most."""
     best = max(points, key=lambda one: one.saved_share)
+    if best.saved_share > 0 and not best.acceptable_share:
+        return f"Most is saved where no kill is acceptable: {format_share(best.saved_share)}."
     if best.saved_share > 0:
         return f"At most {format_share(best.acceptable_share)} kills save most: {format_share(best.saved_share)}."
     return f"Nothing is saved at up to {format_share(max(one.acceptable_share for one in points))} kills."
