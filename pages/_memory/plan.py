@@ -18,6 +18,7 @@ from workprof.answers.verdict import (
     key_words,
     notes,
     sentence,
+    services_words,
     table_name,
     untested_words,
     verdict_tables,
@@ -86,8 +87,8 @@ def plan(context: PageContext) -> None:
             figures.show(requested_chart(assessment(context)), key="memory_requested")
             return
         figures.headline(markdown_text(sentence(result), 500))
-        if untested := untested_words(result):
-            st.caption(untested)
+        if doubts := " ".join(filter(None, (services_words(result), untested_words(result)))):
+            st.caption(doubts)
     curve = curve_chart(result)
     with left if curve is not None else top:
         figures.headline_row(verdict_headlines(result))

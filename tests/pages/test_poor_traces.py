@@ -91,7 +91,9 @@ def test_services_that_run_on_are_sized_on_home_and_memory(app, home, tmp_path):
     opened = app("home", home_steps="true")
     assert "Do these things" in [item.value for item in opened.header]
     assert f"done · Requests: {saves}"[:100] in told(opened)
-    assert saves in told(shown(app, "memory"))
+    memory = shown(app, "memory")
+    assert saves in told(memory)
+    assert any("are windows of 12 services. None was seen for more than 1 h" in item.value for item in memory.caption)
 
 
 @pytest.mark.parametrize("poor", ["two"], indirect=True)
