@@ -81,6 +81,9 @@ def test_new_jobs_may_use_units_and_the_names_of_a_mapping(folder):
     assert found.jobs["requested_memory_bytes"].tolist() == [32e9, 500 * 2**20]
     assert found.jobs["requested_cpu_percent"].tolist() == [400, 200]
     assert found.jobs["time_limit_s"].tolist() == [86400, 1800]
+    path.write_text("ReqMem,requested_memory_gb\n4G,9\n")
+    twice = named_jobs(pd.concat(list(read_new_jobs(path))), names)
+    assert (twice.jobs["requested_memory_bytes"].tolist(), twice.unknown) == ([4 * GIB], ("requested_memory_gb",))
     path.write_text("ReqMem\n" + "4G\n" * 20_000 + "4Gc\n")
     read = read_new_jobs(path)
     assert named_jobs(next(read), names).jobs["requested_memory_bytes"].unique().tolist() == [4 * GIB]

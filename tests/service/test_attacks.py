@@ -20,7 +20,6 @@ from tests.command_line import run_here, run_process
 from tests.service.conftest import until_ready
 from tests.service.running import free_port, serving, start
 from workprof.core.text import near
-from workprof.formats import rules_of
 from workprof.service.app import LONG_S, Threads
 from workprof.service.guard import UNEXPECTED, Doors, Guard, Limits
 from workprof.service.jobs import MOST_PROBLEMS, BadFields, FieldReader, number_of
@@ -124,7 +123,7 @@ def test_numbers_are_those_of_an_ingest():
 
 
 def test_numbers_of_a_trace_may_carry_its_units():
-    reader = FieldReader(rules_of("slurm"), size_base=1024)
+    reader = FieldReader.of_trace("slurm", {})
     read = {
         text: reader.read({"JobName": "align", "ReqMem": text})["requested_memory_bytes"]
         for text in ("64G", "64Gn", "65536", "1T", "512M")

@@ -328,7 +328,7 @@ def test_only_this_machine_is_served_without_a_token(home):
 
 
 def test_fields_of_the_trace_are_taken_in_its_own_units():
-    reader = FieldReader(rules_of("pai-sample"))
+    reader = FieldReader.of_trace("pai-sample", {})
     source = next(rule for rule in rules_of("pai-sample") if rule.field == "requested_memory_bytes")
     assert reader.read({source.source: 2})["requested_memory_bytes"] == pytest.approx(2 * 1024**3)
     with pytest.raises(BadFields, match="allowed: job_name"):

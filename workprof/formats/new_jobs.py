@@ -147,6 +147,8 @@ def _separator(path: Path) -> str:
 def named_jobs(table: pd.DataFrame, names: FieldNames) -> NewJobs:
     """The fields of a table, converted to the fields' units where it uses the trace's own names or texts with units.
 
+    Of several columns of a field its own name counts, else the first; the others are not used.
+
     Raises:
         ColumnMissing: when none of them is there.
         TraceError: when a number is none or not finite, with the row.
@@ -155,7 +157,7 @@ def named_jobs(table: pd.DataFrame, names: FieldNames) -> NewJobs:
     unknown = []
     for name in map(str, table.columns):
         place = names.places.get(name)
-        if place is None or (name != place.field and place.field in table.columns):
+        if place is None or place.field in columns or (name != place.field and place.field in table.columns):
             unknown.append(name)
         else:
             columns[place.field] = _converted(table[name], place, names.size_base)

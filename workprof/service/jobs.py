@@ -14,10 +14,8 @@ import pandas as pd
 
 from workprof.core.arrays import SUBMITTED
 from workprof.core.errors import SettingsError
-from workprof.core.units import KIB
 from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
 from workprof.formats import values
-from workprof.formats.declare import Rule
 from workprof.formats.fields import TEXT_FIELDS
 from workprof.formats.new_jobs import IN_GB, FieldNames, Place
 
@@ -86,19 +84,10 @@ def words_of(allowed: object) -> str:
 class FieldReader:
     """Reads jobs under the fields' names, and under those of the trace that the model learned from."""
 
-    def __init__(
-        self,
-        rules: Sequence[Rule] = (),
-        further: Sequence[str] = (),
-        size_base: int = KIB,
-        names: FieldNames | None = None,
-    ) -> None:
-        """Take the names: of the training trace, in its own units, and of further fields; or those of `names`.
-
-        K, M, G of a size that is written as a text are powers of `size_base`.
-        """
+    def __init__(self, further: Sequence[str] = (), names: FieldNames | None = None) -> None:
+        """Take the names of further fields, and those of a trace."""
         known = _fields(further)
-        self._names = names or FieldNames.of(known, rules, size_base)
+        self._names = names or FieldNames.of(known)
         self._said: dict[tuple[Place, str], float | None] = {}
         own = [name for name in self._names.places if name not in known and name not in IN_GB]
         self.allowed = (*known, *IN_GB, *own)
@@ -109,7 +98,7 @@ class FieldReader:
         cls, trace_format: str, mapping: Mapping[str, Mapping[str, str]], further: Sequence[str] = ()
     ) -> FieldReader:
         """A reader of the names of a trace: those of its format, and those that its mapping named."""
-        return cls(further=further, names=FieldNames.of_trace(_fields(further), trace_format, mapping))
+        return cls(further, FieldNames.of_trace(_fields(further), trace_format, mapping))
 
     def read_all(self, given: Sequence[object], *, numbered: bool = True) -> list[Job]:
         """Some jobs; raises BadFields, which names the first fields that cannot be used."""
