@@ -65,3 +65,16 @@ def test_a_dataset_is_called_as_it_is_now(state):
 def _key(sized):
     row = sized.verdict.memory.rows[0]
     return ",".join(f"{name}={value}" for name, value in row.key.items())
+
+
+def test_a_kept_result_is_loaded_before_it_is_asked_for(state):
+    kept = sizes(state).learned
+    again = State(state.workbench)
+    try:
+        until = time.monotonic() + 60
+        while not again._held._made and time.monotonic() < until:
+            time.sleep(0.02)
+        assert again.sizes().learned == kept  # the first to ask does not wait
+        assert [what for what, _ in again._held._made] == ["sizes"]  # no forecaster was kept: none is trained
+    finally:
+        again.close()

@@ -227,6 +227,9 @@ def test_a_declared_question_is_asked_by_its_settings(client, filled):
     assert (odd["field"], odd["value"]) == ("round_to", "0") and odd["allowed"].startswith("give sizes")
     listed = {one["name"] for one in client.get("/v1/questions").json()}
     assert {"memory.bins", "profiles.fit", "profiles.forecaster"} <= listed
+    plan = client.get("/v1/questions/memory.plan", params={"dataset": "small"}).json()  # by the words of its command
+    assert plan == client.get("/v1/questions/memory.verdict", params={"dataset": "small"}).json()
+    assert "workprof memory plan" in {one["command"] for one in client.get("/v1/questions").json()}
     profiles = client.get("/v1/profiles").json()
     assert len(profiles["names"]) == len(profiles["profiles"]) + 1
 

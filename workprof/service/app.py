@@ -70,6 +70,7 @@ T = TypeVar("T")
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 LARGE_BODY = 65_536
 """Bytes; a larger one is read in a thread of its own."""
+QUESTIONS = "/v1/questions/"
 QUICK, SHORT, LONG, MOST_HEAVY = 4, 2, 1, 32
 """Threads for what takes milliseconds, for short computations and for long ones, and how many of either may wait."""
 LONG_S = 10.0
@@ -327,10 +328,15 @@ class Routes:
         return Json(await self._threads.heavy(found))
 
     async def listed(self, _: Request) -> Response:
-        """List the questions that can be asked, with the names of their settings."""
+        """List the questions that can be asked, with their commands and the names of their settings."""
         return Json(
             [
-                {"name": one.name, "title": one.title, "settings": [leaf.path for leaf in one.leaves]}
+                {
+                    "name": one.name,
+                    "title": one.title,
+                    "command": " ".join(("workprof", *one.words)),
+                    "settings": [leaf.path for leaf in one.leaves],
+                }
                 for one in self.questions
             ]
         )
@@ -436,7 +442,7 @@ class Routes:
         for one in self.questions:
             more: dict[str, Any] = {"parameters": parameters_of(one), "refusals": (*asked, 507), "name": one.call}
             more["headers"] = HEADERS
-            told_as = Operation(f"/v1/questions/{one.name}", "get", one.title, schema=answer_schema(one), **more)
+            told_as = Operation(QUESTIONS + one.name, "get", one.title, schema=answer_schema(one), **more)
             result[told_as] = self.endpoint_of(one)
         return result
 
@@ -461,7 +467,8 @@ def make_app(
     batches = Batches(metrics.batch)
     metrics.show("workprof_waiting_jobs", "Jobs that wait for a prediction.", lambda: batches.waiting)
     metrics.show("workprof_observations", "Finished runs kept.", lambda: state.n_observed)
-    operations = Routes(states, metrics, batches, threads).operations()
+    asked = Routes(states, metrics, batches, threads)
+    operations = asked.operations()
     openapi = orjson.dumps(openapi_of(list(operations), token=doors.closed))
 
     @asynccontextmanager
@@ -476,6 +483,9 @@ def make_app(
 
     routes = [Route("/openapi.json", described)]
     routes += [Route(one.path, endpoint, methods=[one.method.upper()]) for one, endpoint in operations.items()]
+    at = {one.path: endpoint for one, endpoint in operations.items()}
+    commands = {".".join(one.words): at[QUESTIONS + one.name] for one in reversed(asked.questions)}
+    routes += [Route(path, one) for words, one in commands.items() if (path := QUESTIONS + words) not in at]
     handlers: dict[Any, Any] = dict.fromkeys((WorkprofError, NotReady, TooMany), _handler)
     return Starlette(
         routes=routes,

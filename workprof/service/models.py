@@ -227,6 +227,7 @@ class Listed(BaseModel):
 
     name: str
     title: str
+    command: str
     settings: list[str]
 
 

@@ -151,6 +151,7 @@ class State:
         """Take the home; a request that names no dataset means this one, '' = the job trace that was loaded last."""
         self.workbench, self._default = workbench, dataset
         self._held, self._audit = Held(), Audit(workbench.settings.home)
+        self._rests_on = {FORECASTER: (workbench.profiles, workbench.forecaster), SIZES: (workbench.verdict,)}
         # (what, dataset) -> value, when it was looked at, hash of the dataset that it is of
         self._current: dict[tuple[str, str], tuple[Any, float, str]] = {}
         self._journals: dict[str, Journal] = {}
@@ -219,7 +220,7 @@ class State:
         def make(chosen: str) -> Model:
             return load_model(self.workbench, chosen, self._reader(chosen))
 
-        return self._of(FORECASTER, dataset, make, (self.workbench.profiles, self.workbench.forecaster))
+        return self._of(FORECASTER, dataset, make)
 
     def sizes(self, dataset: str = "") -> Sized:
         """The rows of memory of a dataset, as people decided by now; raises as `Held.get`."""
@@ -240,14 +241,13 @@ class State:
             self._decided[chosen] = (sized, now)
             return sized
 
-        return self._of(SIZES, dataset, make, (self.workbench.verdict,), dress)
+        return self._of(SIZES, dataset, make, dress)
 
     def _of(
         self,
         what: str,
         dataset: str,
         make: Callable[[str], Made],
-        rests_on: Sequence[Any],
         dress: Callable[[Made, str], Made] = lambda made, _: made,
     ) -> Made:
         place, chosen = (what, dataset), self.hash_of(dataset)
@@ -258,7 +258,7 @@ class State:
             return made
 
         try:
-            made = self._held.get((what, chosen), of_one_hash, lambda: self._usual_s(chosen, rests_on))
+            made = self._held.get((what, chosen), of_one_hash, lambda: self._usual_s(chosen, self._rests_on[what]))
         except NotReady:
             if place not in self._current:
                 raise
@@ -370,6 +370,7 @@ class State:
     def _look_after(self) -> None:
         """Fold finished runs in, and begin with the models of what was imported since, until the service ends."""
         act_as(Actor(whoami(), DOOR))
+        self._begin_with_kept()
         while not self._ended.wait(FOLD_EVERY_S):
             for what, dataset in list(self._current):
                 with contextlib.suppress(NotReady, WorkprofError):
@@ -384,6 +385,13 @@ class State:
                 except Exception:
                     LOG.exception("finished runs were kept and not folded in")
                     self._drift[chosen] = {"waiting": "the log says why the feedback loop did not go on"}
+
+    def _begin_with_kept(self) -> None:
+        """Load what is kept of the usual dataset, so that who asks first does not wait for it; compute nothing."""
+        for made, rests_on in ((self.model, self._rests_on[FORECASTER]), (self.sizes, self._rests_on[SIZES])):
+            with contextlib.suppress(NotReady, WorkprofError):
+                if self._usual_s(self.hash_of(""), rests_on) <= LOAD_S:
+                    made()
 
     def _check(self) -> None:
         """Look at the alerts once in a while; what rests on a new dataset is computed here."""
