@@ -16,12 +16,14 @@ SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 
 def test_a_table_is_known_by_its_header_and_bad_lines_are_counted(tmp_path):
     path = tmp_path / "table.csv"
-    path.write_text("machine,count,runtime_s,cost,threads\na,1,5,1,2\na,0,5,1,2\nb,2,-1,x,4\n")
+    path.write_text("machine,count,runtime_s,cost,threads\na,1,5,1,2\na,0,5,1,2\nb,2,-1,x,4\na,1.5,5,1,2\n")
     assert is_configurations(path.read_text())
     assert not is_configurations("machine,count,cost\n")
     found = read_configurations(path)
-    assert (found.kind, found.rows_read, len(found.frame)) == ("configurations", 3, 1)
-    assert [(one.line, one.column) for one in found.rejected] == [(3, "count"), (4, "runtime"), (4, "cost")]
+    assert (found.kind, found.rows_read, len(found.frame)) == ("configurations", 4, 1)
+    assert [(one.line, one.column) for one in found.rejected] == [
+        *((3, "count"), (5, "count"), (4, "runtime"), (4, "cost"))
+    ]
 
 
 def test_lines_are_counted_as_they_stand_in_the_file_and_no_quote_takes_any_with_it(tmp_path):

@@ -57,8 +57,10 @@ def read_configurations(path: Path, origin: str = "") -> Measured:
     rejected, usable = [], np.ones(len(table), dtype=np.bool_)
     for column in [name for name in ABOVE_ZERO if name in table]:
         numbers = pd.to_numeric(table[column], errors="coerce")
-        for row in np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0))).tolist():
-            reason = "not a number above 0"
+        usual, reason = np.isfinite(numbers) & (numbers > 0), "not a number above 0"
+        if column == "count":
+            usual, reason = usual & (numbers % 1 == 0), "not a whole number above 0"
+        for row in np.flatnonzero(~usual).tolist():
             rejected.append(Unreadable(lines[row + 1][0], column, str(table[column].iloc[row]), reason))
             usable[row] = False
         table[column] = numbers

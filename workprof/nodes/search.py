@@ -287,10 +287,11 @@ def _numbers(table: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
     """The table with numbers in these columns; refuses one that is not above 0."""
     for name in names:
         numbers = pd.to_numeric(table[name], errors="coerce")
-        wrong = ~(numbers > 0) | ~np.isfinite(numbers)
+        whole = "whole " if name == "count" else ""
+        wrong = ~(numbers > 0) | ~np.isfinite(numbers) | (whole != "") & (numbers % 1 != 0)
         if wrong.any():
             line = int(np.flatnonzero(wrong)[0])
-            raise TraceError(f"line {line + 2}: {name} is {table[name].iloc[line]}; give a number above 0")
+            raise TraceError(f"line {line + 2}: {name} is {table[name].iloc[line]}; give a {whole}number above 0")
         table = table.assign(**{name: numbers})
     return table
 
