@@ -14,8 +14,10 @@ from pages._home import over_time, since, views
 from pages._parts import clusterings, figures
 from pages._tour import stops
 from workprof.answers.home import as_of_words
+from workprof.answers.ledger import ledger_answer, ledger_sentence
 from workprof.answers.over_time import judged_sentence, memory_sentence, row_names
 from workprof.charts.home import home_headlines, overview_sentence, unended_words
+from workprof.charts.shapes import headlines
 from workprof.core.words import markdown_text
 from workprof.memory.realised import CLOCK
 from workprof.store.reports import Dataset
@@ -62,27 +64,35 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
     with place:
         result = None if settings is None else over_time.result(visit, dataset, settings)
     names = {} if result is None else row_names(result, visit.workbench.profile_names(dataset.hash, used))
+    other = views.of_other_resources(visit, dataset, columns)
     with outcome:
-        sentence = overview_sentence(dataset, columns, counts) if result is None else memory_sentence(result)
-        figures.headline(markdown_text(sentence, 400))
+        held = overview_sentence(dataset, columns, counts)
+        sentence = held if result is None else memory_sentence(result)
+        figures.headline(markdown_text(sentence if other is None else ledger_sentence(other), 400))
         newest = max((one.maximum for one in columns if one.column.name in CLOCK and one.maximum > 0), default=0.0)
-        scale = [] if result is None else [judged_sentence(result, counts.runs, counts.users)]
+        scale = [] if other is None else [held]
+        scale = scale if result is None else [judged_sentence(result, counts.runs, counts.users)]
         scale += [as_of_words(newest, time.time())] if newest else []
         st.caption(markdown_text(" ".join((*scale, *unended_words(counts, columns))), 600))
     with row:
         verdict = views.verdict(visit, dataset)
-        figures.headline_row(home_headlines(columns, result, verdict, counts))
+        shown = home_headlines(columns, result, verdict, counts) if other is None else headlines(ledger_answer(other))
+        figures.headline_row(shown)
     left, right = chart.columns((3, 2), gap="medium") if result is not None and verdict is not None else (chart, chart)
     if verdict is not None:
         with right:
             views.actions(verdict, dataset)
+    if other is not None:
+        with chart:
+            st.header("Do these things")
+            views.list_findings(other, dataset)
     if result is not None:
         with left:
             over_time.chart(result, names)
         over_time.cell(visit, dataset, result, names)
     changed = None if settings is None else since.show(visit, dataset, settings.by)
     views.next_steps(visit, dataset, result, names, verdict)
-    views.more(visit, dataset, fit, changed)
+    views.more(visit, dataset, fit, changed, found=other is not None)
 
 
 def empty(visit: Visit) -> None:

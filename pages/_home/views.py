@@ -9,7 +9,7 @@ from pages._frame import cross_link, datasets
 from pages._frame.cross_link import Link, Parameters
 from pages._frame.errors import lacking
 from pages._frame.visit import Visit
-from pages._home import compare, since
+from pages._home import compare, over_time, since
 from pages._memory.plan import MOST_WORDS, verdict_of
 from pages._memory.scope import none_ended
 from pages._parts import clusterings, figures
@@ -24,6 +24,7 @@ from workprof.charts.data import coverage_chart
 from workprof.charts.home import (
     CUT,
     NODE_GB,
+    Columns,
     benchmark_headlines,
     configuration_headlines,
     measured_sentence,
@@ -42,7 +43,8 @@ from workprof.core.words import counted, label, label_text, listed, markdown_tex
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
 from workprof.memory.changes import Changes
-from workprof.memory.ledger_settings import PROFILE, RESOURCES, TASK, LedgerPrices
+from workprof.memory.ledger import Ledger
+from workprof.memory.ledger_settings import CORES, GPUS, PROFILE, RESOURCES, TASK, LedgerPrices
 from workprof.memory.over_time import OverTime
 from workprof.memory.questions import ASSESS, LEDGER, VERDICT
 from workprof.memory.verdict import Verdict, VerdictSettings
@@ -64,6 +66,17 @@ ASKED = {
 """A question of what if -> its icon and its settings."""
 REQUESTED = {one.request for one in RESOURCES}
 """Without any of these nothing can be called wasted."""
+
+
+def of_other_resources(visit: Visit, dataset: Dataset, columns: Columns) -> Ledger | None:
+    """Return the ledger where memory cannot be judged and cores or GPUs can: made where that is quick, else as kept."""
+    held = {one.column.name for one in columns if one.missing_share < 1}
+    judged = [one for one in RESOURCES if one.name in (CORES, GPUS) and held >= {one.request, one.use, "duration_s"}]
+    if not judged or not _unfit(visit, dataset):
+        return None
+    if dataset.rows > over_time.MOST_RUNS_AT_ONCE:
+        return visit.workbench.ledger.cached(dataset.hash).result
+    return visit.workbench.ledger(dataset.hash)
 
 
 def verdict(visit: Visit, dataset: Dataset) -> Verdict | None:
@@ -139,11 +152,12 @@ def _of_waste(result: OverTime, dataset: Dataset) -> tuple[str, Parameters]:
     return "memory", {"memory_tab": LEDGER.tab, "memory_ledger_by": by}
 
 
-def more(visit: Visit, dataset: Dataset, fit: ProfileFit | None, changed: Changes | None) -> None:
-    """Show what stands behind the answer, folded."""
+def more(visit: Visit, dataset: Dataset, fit: ProfileFit | None, changed: Changes | None, *, found: bool) -> None:
+    """Show what stands behind the answer, folded; `found` = the findings are shown already."""
     figures.fold("Compare", "home_compare", _compare, visit, dataset, changed)
     figures.fold("Steps", "home_steps", checklist, visit, dataset)
-    figures.fold("Findings of every resource", "home_findings", findings, visit, dataset)
+    if not found:
+        figures.fold("Findings of every resource", "home_findings", findings, visit, dataset)
     if fit is not None:
         figures.fold("Profiles by size", "home_profiles", _sizes, visit, dataset, fit)
     figures.fold("Data", "home_data", _data, visit, dataset)
@@ -176,6 +190,11 @@ def findings(visit: Visit, dataset: Dataset) -> None:
     with st.spinner("Adding up what runs request and use…", show_time=True):
         result = visit.workbench.ledger(dataset.hash)
     st.markdown(f"**{markdown_text(ledger_sentence(result), 500)}**")
+    list_findings(result, dataset)
+
+
+def list_findings(result: Ledger, dataset: Dataset) -> None:
+    """Show the costliest findings and the way to the ledger."""
     st.markdown("\n".join(f"1. {markdown_text(words, 400)}" for words in first_findings(result, SHOWN_FINDINGS)))
     more = len(result.findings) - SHOWN_FINDINGS
     ledger = {"memory_tab": LEDGER.tab}

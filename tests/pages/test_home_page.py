@@ -94,6 +94,17 @@ def test_home_says_which_columns_the_verdict_needs(app, house, home):
     assert not test.get("plotly_chart")
 
 
+def test_home_of_a_trace_without_memory_answers_for_its_gpus(app, house, home):
+    rows = pd.DataFrame({"task_name": ["a", "b"] * 45, "duration_s": 3600.0, "requested_gpu_percent": 400.0})
+    rows.assign(gpu_usage_percent=90.0).to_parquet(home.parent / "gpus.parquet")
+    test = opened(app, "home_steps", ds=house().workbench.ingest([home.parent / "gpus.parquet"]).hash)
+    assert problems(test) == []
+    assert {item.label: item.value for item in test.metric}["Wasted GPUs"] == "77.5 %"
+    told = [str(item.value).replace("\\", "") for item in test.markdown]
+    assert any(text.startswith("**77 % of requested GPUs are never used: 279 of 360 GPU·h.") for text in told)
+    assert any(text.startswith("1. a: low use of GPUs in 45 of 45 runs, 139 GPU·h wasted") for text in told)
+
+
 def test_the_first_screen_is_answer_four_figures_and_the_chart(app, loaded, house):
     test = app("home")
     assert problems(test) == []
