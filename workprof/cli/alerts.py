@@ -53,7 +53,8 @@ def add(
 
     refuse_unknown(alert_of(name, dataset, when).number)
     with opened(home) as workbench:
-        answer = alerts_answer((workbench.add_alert(name, dataset, when),))
+        workbench.add_alert(name, dataset, when)
+        answer = alerts_answer(workbench.alerts())
     emit_answer(answer, as_json)
 
 

@@ -149,7 +149,8 @@ class Rules:
         for resource, rules in OF_RESOURCE.items():
             if self._absent[resource] or not self._judged[resource]:
                 bounds = self._bounded[resource]
-                lacking = f"no finished run has both a request and a use of {resource.replace('_', ' ')}"
+                words = resource.replace("_", " ").replace("gpus", "GPUs")
+                lacking = f"no finished run has both a request and a use of {words}"
                 lacking = lower_bound_words(bounds, self._n_runs) if bounds else lacking
                 result |= {rule: Unjudged(rule, self._absent[resource], lacking) for rule in rules}
         for rule in (*GPU_RULES, SPREAD):
