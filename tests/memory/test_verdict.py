@@ -30,7 +30,20 @@ from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Sizing, Windows, advise
 from workprof.memory.resources import MEMORY, TIME, resources_of
 from workprof.memory.verdict import VerdictSettings, verdict_of
-from workprof.memory.verdict_rows import ABOVE, BOUND, FEW, KEEP, KILLED, KILLS_PAY, LOWER, RAISE, STEPS, TOO_SHORT
+from workprof.memory.verdict_rows import (
+    ABOVE,
+    BOUND,
+    FEW,
+    KEEP,
+    KILLED,
+    KILLS_PAY,
+    LOWER,
+    RAISE,
+    ROOM,
+    ROOM_ABOVE,
+    STEPS,
+    TOO_SHORT,
+)
 from workprof.memory.verdict_sizes import Sizes
 from workprof.memory.what_if import WhatIfSettings
 
@@ -91,8 +104,9 @@ def verdict(table, **settings):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_known_equals_a_look_at_every_run(seed):
-    runs = dataclasses.replace(sized(seed, spread=0.8), enforced=True)
-    query = np.random.default_rng(seed).permutation(runs.submit_s)
+    rng = np.random.default_rng(seed)
+    runs = dataclasses.replace(sized(seed, spread=0.8), enforced=True, killed=rng.random(400) < 0.1)
+    query = rng.permutation(runs.submit_s)
     for level, key in enumerate(runs.levels):
         known = known_at(runs, level, query)
         for at, moment in enumerate(query):
@@ -106,8 +120,10 @@ def test_what_is_known_equals_a_look_at_every_run(seed):
             assert known.squares[at] == pytest.approx(
                 ((np.log(use) - np.log(use).mean()) ** 2).sum() if len(use) else 0
             )
-            assert known.above[at] == (use > runs.request[ended]).sum()
+            assert known.above[at] == ((use > runs.request[ended]) & ~runs.killed[ended]).sum()
+            assert known.cut[at] == runs.killed[ended].sum()
             assert known.asked[at] == (runs.request[begun][-1] if begun.any() else 0.0)
+            assert known.cut_use[at] == runs.use[ended & runs.killed].max(initial=0.0)
 
 
 def obvious_size(asked, one, model, factor, sizing, price):
@@ -232,6 +248,26 @@ def test_the_future_changes_no_earlier_size(applied):
     known = slice(0, at - before.first)
     np.testing.assert_array_equal(before.size[known], after.size[known])
     assert (before.size != after.size).any()
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_kills_at_a_smaller_request_bound_what_a_larger_one_is_lowered_to(killed):
+    """Half of the users went from 16 to 3 GB, and some of their runs were killed there."""
+    table, small = jobs(7, n_users=1), np.arange(600) % 2 == 1
+    over = killed & small & (np.arange(600) % 10 == 1)
+    use = 2.2e9 * np.random.default_rng(7).lognormal(0, 0.05, 600)
+    table = table.assign(
+        requested_memory_bytes=np.where(small, 3e9, 16e9),
+        peak_memory_bytes=np.where(over, 3e9, use),
+        status=np.where(over, "OUT_OF_MEMORY", "COMPLETED"),
+        finished=~over,
+    )
+    rows = [row for row in verdict(table).memory.rows if row.request == 16]
+    assert [row.action for row in rows] == [LOWER] * 3
+    assert all((row.size > 3) == killed for row in rows)
+    assert {row.reason for row in rows} == {ROOM_ABOVE if killed else ROOM}
+    if killed:
+        assert why(rows[0], MEMORY, "GB").endswith("of 16 GB; runs that asked for less were killed")
 
 
 @pytest.mark.parametrize("applied", APPLIED)

@@ -42,6 +42,7 @@ from workprof.memory.verdict_rows import (
     LOWER,
     RAISE,
     ROOM,
+    ROOM_ABOVE,
     STEPS,
     TOO_SHORT,
     VARIES,
@@ -102,11 +103,13 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
     was = "was" if row.n_killed == 1 else "were"
     killed = f"{row.n_killed:,} of {runs} {'timed out' if resource == TIME else f'{was} killed for memory'}"
     though = f", though {killed}" if row.n_killed else ""
+    below = "runs of a shorter limit timed out" if resource == TIME else "runs that asked for less were killed"
     larger = "longer limit" if resource == TIME else "larger request"
     if row.reason == FEW and row.by and row.n_runs > 1:  # as of before
         return f"kept: too few of {runs} had ended{though}"
     return {
-        ROOM: "; ".join(part for part in (f"largest of {runs} used {used}", not_judged(row)) if part),
+        ROOM: "; ".join(filter(None, (f"largest of {runs} used {used}", not_judged(row)))),
+        ROOM_ABOVE: "; ".join(filter(None, (f"largest of {runs} used {used}", below, not_judged(row)))),
         FEW: f"kept: {runs} so far{though}",
         FULL: f"kept: {full}",
         VARIES: f"kept: use varies {number(row.largest / row.smallest) if row.smallest > 0 else 'many'}-fold",

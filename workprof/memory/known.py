@@ -74,6 +74,7 @@ class Known:
     above: Floats  # (m,) runs whose use was above their request, where that will kill
     cut: Floats  # (m,) runs that were killed: what they would have used is not known
     asked: Floats  # (m,) request of the run that was submitted last; 0 without any
+    cut_use: Floats  # (m,) largest use that is known of the killed runs; 0 without any
 
     def take(self, chosen: Bools | Ints | slice) -> Known:
         """Some of the queries."""
@@ -126,7 +127,7 @@ def known_at(runs: SizedRuns, level: int, query_s: Floats, of: Ints | None = Non
 
     key = runs.levels[level]
     n_keys = int(key.max()) + 1 if len(key) else 0
-    out = np.zeros((9, len(runs)))
+    out = np.zeros((10, len(runs)))
     pass_events(
         key,
         n_keys,

@@ -100,7 +100,7 @@ class _Fitted:
     killed_share: float  # of the runs that had ended
 
 
-Arrays = tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats]
+Arrays = tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats]
 
 
 class Windows:
@@ -208,7 +208,7 @@ class Windows:
     def _advised(self, of: Ints, chances: Sequence[Chances | None], sizing: Sizing, price: float) -> Advised:
         return advise(
             self.runs.request[of],
-            tuple(known if model is None else known.take(of) for known, model in zip(self.known, chances, strict=True)),
+            tuple(known.take(of) for known in self.known),
             tuple(level[of] for level in self.runs.levels),
             chances,
             sizing,
@@ -266,6 +266,17 @@ def charged_of(size: Floats, request: Floats, use: Floats, hours: Floats, killed
     return result
 
 
+def killed_below(own: Known, any_request: Known) -> tuple[Floats, Floats]:
+    """(m,) largest known uses, and chances of a kill at smaller requests of the same job, 0 where none was killed.
+
+    `own` is of a job and its request, `any_request` of the job alone. A run that was killed at a smaller request used
+    at least that: where it is more than all runs of this request used, their sizes rest on it.
+    """
+    below = (any_request.cut_use > own.largest) & (any_request.cut_use < own.asked)
+    chance = (any_request.cut + 0.5) / (any_request.n + 1.0)
+    return np.where(below, any_request.cut_use, own.largest), np.where(below, chance, 0.0)
+
+
 def advise(
     request: Floats,
     known: Sequence[Known],
@@ -291,6 +302,7 @@ def advise(
         if not len(own):
             continue
         some = known[level].take(own)
+        largest, elsewhere = killed_below(some, known[1].take(own)) if known[1:] and not level else (some.largest, 0.0)
         got = np.zeros((2, len(own)))
         figures = np.array(
             [*model.record, model.tail, model.heavy_share, model.heavy_scale, model.spread**2, model.longer]
@@ -302,10 +314,11 @@ def advise(
             some.n,
             some.weight,
             some.squares,
-            some.largest,
+            largest,
             some.mean_hours,
             some.above,
             some.cut,
+            np.broadcast_to(elsewhere, len(own)).astype(np.float64),
             factor,
         )
 

@@ -7,7 +7,7 @@ import numpy as np
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.compiled import compiled
 
-Arrays = tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats]
+Arrays = tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats]
 
 
 @compiled
@@ -27,8 +27,8 @@ def pass_events(  # noqa: PLR0913, PLR0917  arrays of one kernel
     by_query: Ints,
     out: Floats,
 ) -> None:
-    """Fill (9, n) figures of each query, passing ends, submissions and queries in order of time."""
-    state = np.zeros((9, n_keys))
+    """Fill (10, n) figures of each query, passing ends, submissions and queries in order of time."""
+    state = np.zeros((10, n_keys))
     ended = submitted = 0
     for query in by_query:
         now = query_s[query]
@@ -42,13 +42,15 @@ def pass_events(  # noqa: PLR0913, PLR0917  arrays of one kernel
             state[5, at] += hours[run]
             state[6, at] += above[run]
             state[7, at] += killed[run]
+            if killed[run]:
+                state[9, at] = max(state[9, at], use[run])
             ended += 1
         while submitted < len(submit_s) and submit_s[submitted] < now:
             state[1, key[submitted]] += 1
             state[8, key[submitted]] = request[submitted]
             submitted += 1
         at = key[query]
-        for figure in range(9):
+        for figure in range(10):
             out[figure, query] = state[figure, at]
         out[1, query] = max(0.0, state[1, at] - state[0, at])
 
@@ -80,9 +82,10 @@ def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
 
     After a kill comes the request where the size was below it, else half as much more: larger and kept sizes alike.
     A kill of those costs `rules[3]` of the own booked runs, where that is above 0: which kills are acceptable changes
-    lower sizes alone.
+    lower sizes alone. `elsewhere` is the chance of a kill at smaller requests of the same job, 0 without any: then
+    `largest` is what those are known to have used at least.
     """
-    request, n, weight, squares, largest, hours, above, cut, factor = arrays
+    request, n, weight, squares, largest, hours, above, cut, elsewhere, factor = arrays
     step, floor = rules[0], rules[1]
     for at in range(first, last):
         spread = math.sqrt((squares[at] + 3.0 * figures[5]) / (max(n[at] - 1.0, 0.0) + 3.0))
@@ -111,9 +114,10 @@ def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
                 break  # larger sizes cost more, kills or not
             before = size
             chance = min(1.0, exceeds(size / largest[at], depth, spread, record, figures))
-            if cut_chance > 0 and size > asked:
+            unknown = cut_chance if size > asked else elsewhere[at]
+            if unknown > 0:
                 beyond = math.log(size / largest[at])
-                chance = max(chance, cut_chance * 0.5 * (math.exp(-beyond / spread) + math.exp(-beyond / figures[4])))
+                chance = max(chance, unknown * 0.5 * (math.exp(-beyond / spread) + math.exp(-beyond / figures[4])))
             again = asked if size < asked else 1.5 * size
             charge = hours[at] * size + chance * (lost * again + price)
             if charge < best:

@@ -12,15 +12,15 @@ from workprof.core.stats import Interval, wilson
 from workprof.memory.chances import FEWEST_KNOWN, Chances
 from workprof.memory.decisions import ACCEPTED, Advice, Decision
 from workprof.memory.known import Known, SizedRuns, first_of, known_of
-from workprof.memory.origins import Advised, Judgement, Origin, Sizing, advise
+from workprof.memory.origins import Advised, Judgement, Origin, Sizing, advise, killed_below
 from workprof.memory.resources import Resource
 
 LOWER, KEEP, RAISE = "lower", "keep", "raise"
 ACTIONS = (LOWER, KEEP, RAISE)
 
-FEW, FULL, COSTLY, VARIES, STEPS, BOUND, TOO_SHORT, ROOM, KILLED, KILLS_PAY, ABOVE, DECIDED = (
+FEW, FULL, COSTLY, VARIES, STEPS, BOUND, TOO_SHORT, ROOM, ROOM_ABOVE, KILLED, KILLS_PAY, ABOVE, DECIDED = (
     *("few runs", "uses its request", "a kill costs more", "use varies", "no smaller size", "use known per task only"),
-    *("trace too short", "room", "killed", "kills cost less", "above its request", "decided"),
+    *("trace too short", "room", "room above kills", "killed", "kills cost less", "above its request", "decided"),
 )
 
 MOST_ROWS = 5_000
@@ -105,6 +105,8 @@ def rows_of(resource: Resource, sizing: Sizing, now: Origin, judged: Judgement, 
         action = KEEP if size == asked else LOWER if size < asked else RAISE
         least = max(sizing.floor, math.ceil(own["largest"] / sizing.step * (1 - 1e-12)) * sizing.step)
         reason = problem or _reason(action, own, asked, level, least)
+        if reason == ROOM and keys.killed_below[at]:
+            reason = ROOM_ABOVE
         about = names[at], resource.columns[max(level, 0)], told[at]
         results.append(_row(about, (action, reason), (asked, size), float(advised.chance[at]), own))
     if len(order) > n_listed:
@@ -136,6 +138,9 @@ class _Keys:
         self.lead = first[lead]  # (n_rows,) a run of every row
         self.level = level[lead]
         self.known = tuple(one.take(self.lead) for one in everything)
+        self.killed_below = np.zeros(len(self.lead), dtype=np.bool_)
+        if len(self.known) > 1:
+            self.killed_below = (self.level == 0) & (killed_below(*self.known[:2])[1] > 0)
         self.order = np.lexsort((runs.request, self.row))
         self.asked = _medians(self.row, runs.request, self.order, len(self.lead))
         for at, one in enumerate(self.known):
