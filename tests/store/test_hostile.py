@@ -55,7 +55,10 @@ def test_refused_with_a_next_step(store, write, settings, tmp_path):
 
 def test_paths_that_are_no_traces(store, tmp_path):
     (tmp_path / "folder").mkdir()
-    for path, message in ((tmp_path / "folder", "no raw PAI tables"), (tmp_path / "none.csv", "no such file")):
+    for path, message in (
+        (tmp_path / "folder", "no raw PAI tables.* source add NAME --from files --path .*folder/\\*"),
+        (tmp_path / "none.csv", "no such file"),
+    ):
         with pytest.raises(WorkprofError, match=message):
             store.ingest([path], IngestOptions())
     with pytest.raises(WorkprofError, match="no file is named"):

@@ -47,9 +47,8 @@ def detect(paths: Sequence[Path], options: IngestOptions) -> str:
         raise several_files(paths)
     if len(paths) != 1 or paths[0].is_dir():
         named = ", ".join(path.name or str(path) for path in paths) or "nothing"
-        raise TraceError(
-            f"{named}: no raw PAI tables (pai_*_table.csv) there; give one file, or the folder of the tables"
-        )
+        reason = f"{named}: no raw PAI tables (pai_*_table.csv) there; give one file, or the folder of the tables"
+        raise TraceError(f"{reason}. {one_dataset(paths[0] / '*')}" if len(paths) == 1 else reason)
     path = checked_input(paths[0])
     measured = measurements(path, options.encoding, options.sheet)
     if measured:
@@ -165,13 +164,19 @@ def measurements(path: Path, encoding: str, sheet: str = "") -> str:
     return sniffed(content) or (CONFIGURATIONS if is_configurations(content) else "")
 
 
+def one_dataset(pattern: Path) -> str:
+    """How files of one format become one dataset: what loads them now, and again once there are more."""
+    path = shlex.quote(str(pattern))
+    return f"For one dataset of all: workprof source add NAME --from files --path {path} && workprof refresh NAME"
+
+
 def several_files(paths: Sequence[Path]) -> TraceError:
     """The refusal of several files that are no raw PAI tables: reason and next step."""
     names = " ".join(shlex.quote(str(path)) for path in paths[:3]) + (" ..." if len(paths) > 3 else "")
     return TraceError(
         f"{len(paths)} files are named, but outside {TABLES} a dataset is one file: its name, its rejected lines and "
-        f"(Nextflow) its workload come from that file. Load them one by one: "
-        f'for file in {names}; do workprof ingest "$file"; done'
+        f"(Nextflow) its workload come from that file. {one_dataset(paths[0].parent / f'*{paths[0].suffix}')}. "
+        f'Or load them one by one: for file in {names}; do workprof ingest "$file"; done'
     )
 
 
