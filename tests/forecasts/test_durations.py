@@ -263,6 +263,8 @@ def test_runs_that_failed_are_left_out_and_counted_and_so_are_all_where_asked():
     alone = observed_durations({"jobs": frame}, DurationSettings(by="all", cut_short="left_out"))
     assert (alone.n_rows, alone.everything.n_censored, alone.n_unfinished) == (2, 0, 6)
     assert alone.everything.finished is None
+    never = observed_durations({"jobs": frame.assign(duration_s=[10.0] * 2 + [0.0] * 6)}, ALL)
+    assert (never.n_rows, never.n_unfinished, never.n_zero) == (2, 6, 0)  # cancelled before they began
     memory = frame.rename(columns={"duration_s": "peak_memory_bytes"})
     asked = DurationSettings(by="all", target="peak_memory_bytes")
     assert observed_durations({"jobs": memory}, asked).n_unfinished == 6

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints, numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present, numbers_of
 from workprof.core.causes import CAUSES, KILLED, RUNNING, TIMED_OUT, ends_of
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
@@ -184,7 +184,7 @@ class ObservedDurations(Shown):
     n_rows: int  # rows with a usable value, finished or censored
     n_missing: int  # rows without a value
     n_negative: int  # rows below zero
-    n_zero: int  # rows of exactly zero seconds; of other targets zeros are kept, and 0 stands here
+    n_zero: int  # finished rows of exactly zero seconds; of other targets zeros are kept, and 0 stands here
     n_without_group: int  # usable rows without a value in the grouping column; they are in `everything` only
     seconds: float  # of the computation
     notes: tuple[str, ...] = ()  # what to know about the rows, in words
@@ -221,6 +221,8 @@ def observed_durations(
     known = np.zeros(len(every), dtype=bool)
     if settings.cut_short == CENSORED and settings.target == "duration_s":
         known = np.isin(ends, [CAUSES.index(cause) for cause in CUT_SHORT])
+        took = numbers_if_present(every, settings.target)
+        known &= took is None or took != 0  # what was cancelled before it began bounds nothing
     jobs, censored = every[(ends == -1) | known], known[(ends == -1) | known]
     if settings.target not in jobs.columns:
         raise ColumnMissing(f"the table has no column {settings.target}; choose another target")

@@ -59,7 +59,7 @@ OBSERVED_DURATIONS = Question(
     DurationSettings,
     ObservedDurations,
     "workprof.forecasts.durations:observed_durations",
-    version=3,
+    version=4,
     finds="observed durations",
     reads=lambda settings: tuple({settings.target, settings.by} - {PROFILE, EVERYTHING}),
     optional=lambda _: (JOB, "status", "task_name"),
