@@ -44,7 +44,7 @@ from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
 from workprof.memory.changes import Changes
 from workprof.memory.ledger import Ledger
-from workprof.memory.ledger_settings import CORES, GPUS, PROFILE, RESOURCES, TASK, LedgerPrices
+from workprof.memory.ledger_settings import PROFILE, RESOURCES, TASK, LedgerPrices, judged_besides_memory
 from workprof.memory.over_time import OverTime
 from workprof.memory.questions import ASSESS, LEDGER, VERDICT
 from workprof.memory.verdict import Verdict, VerdictSettings
@@ -71,8 +71,7 @@ REQUESTED = {one.request for one in RESOURCES}
 def of_other_resources(visit: Visit, dataset: Dataset, columns: Columns) -> Ledger | None:
     """Return the ledger where memory cannot be judged and cores or GPUs can: made where that is quick, else as kept."""
     held = {one.column.name for one in columns if one.missing_share < 1}
-    judged = [one for one in RESOURCES if one.name in (CORES, GPUS) and held >= {one.request, one.use, "duration_s"}]
-    if not judged or not _unfit(visit, dataset):
+    if not judged_besides_memory(held) or not _unfit(visit, dataset):
         return None
     if dataset.rows > over_time.MOST_RUNS_AT_ONCE:
         return visit.workbench.ledger.cached(dataset.hash).result

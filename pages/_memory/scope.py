@@ -17,6 +17,7 @@ from workprof.answers.tasks import task_labels
 from workprof.charts.home import sized_by_windows
 from workprof.core.units import GB
 from workprof.memory.assessment import Assessment, AssessmentSettings
+from workprof.memory.ledger_settings import judged_besides_memory
 from workprof.memory.scenarios import Scenario
 from workprof.memory.usage import NONE_FINISHED, TARGET_WORDS, USAGE_COLUMNS
 from workprof.store.reports import Dataset
@@ -117,9 +118,11 @@ def context(visit: Visit, dataset: Dataset, above: DeltaGenerator, below: DeltaG
     if not targets:
         missing = ["peak_memory_bytes (or rss)", *missing]
     if missing:
-        datasets.empty_state(
-            visit, f"This dataset has no column {' and no column '.join(missing)}, which sizing needs."
-        )
+        words = f"This dataset has no column {' and no column '.join(missing)}, which sizing needs"
+        if judged_besides_memory(columns):
+            lacking(f"{words}; the ledger below says what else is never used")
+        else:
+            datasets.empty_state(visit, f"{words}.")
         return None
     if none_ended(visit, dataset):
         lacking(NONE_FINISHED)

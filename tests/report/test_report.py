@@ -186,6 +186,17 @@ def test_a_cancelled_report_stops(workbench):
         make_report(workbench, "few", ["data"], progress=stop)
 
 
+def test_the_first_page_of_a_trace_without_memory_answers_for_its_gpus(workbench, tmp_path):
+    rows = pd.DataFrame({"task_name": ["a", "b"] * 45, "duration_s": 3600.0, "requested_gpu_percent": 400.0})
+    rows.assign(gpu_usage_percent=90.0).to_parquet(tmp_path / "gpus.parquet")
+    workbench.ingest([tmp_path / "gpus.parquet"])
+    found = make_report(workbench, "gpus", ["data"]).decision
+    assert found.summary.startswith("77 % of requested GPUs are never used: 279 of 360 GPU·h.")
+    assert found.advice.startswith("2 findings")
+    assert [one.label for one in found.headlines] == ["Wasted GPUs", "Not finished"]
+    assert len(found.tables[0].frame) == 2 and found.chart is not None and found.risks == ()
+
+
 def test_missing_columns_are_named_in_the_section(workbench, tmp_path):
     trace = tmp_path / "thin.csv"
     trace.write_text("job_name,duration_s\n" + "".join(f"a{i},{i + 1}\n" for i in range(50)))

@@ -35,6 +35,13 @@ RESOURCES = (
 )
 NAMES = tuple(one.name for one in RESOURCES)
 
+
+def judged_besides_memory(columns: Collection[str]) -> tuple[str, ...]:
+    """What the ledger can judge of a table without memory: cores and GPUs whose request and use it has."""
+    judged = {one.name: {one.request, one.use, "duration_s"} <= {*columns} for one in RESOURCES}
+    return tuple(name for name in (CORES, GPUS) if judged[name])
+
+
 USER, TASK, PROFILE, WEEK = "user", "task", "profile", "week"
 GROUPINGS: dict[str, tuple[str, ...]] = {
     USER: ("user",),

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from workprof.answers.ledger import findings_sentence, judged_resources, ledger_answer, ledger_sentence
 from workprof.answers.nodes import (
     NONE_DEGRADED,
     decision_sentence,
@@ -23,14 +24,14 @@ from workprof.charts.memory.verdict import rows_chart, verdict_headlines
 from workprof.charts.nodes.ranking import ranked_bars
 from workprof.charts.phases.evaluation import known_bars
 from workprof.charts.phases.timeline import most_moving, timeline_chart
-from workprof.charts.shapes import Chart, Headline, headline
+from workprof.charts.shapes import Chart, Headline, headline, headlines
 from workprof.core.causes import RUNNING
 from workprof.core.errors import WorkprofError
 from workprof.core.units import compact, format_share
 from workprof.core.words import counted
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
 from workprof.memory.ledger import Amount, Ledger, LedgerRow
-from workprof.memory.ledger_settings import MEMORY, PROFILE, TASK, LedgerSettings
+from workprof.memory.ledger_settings import LIMIT, MEMORY, PROFILE, TASK, LedgerSettings
 from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.nodes.selection import RankSettings
 from workprof.phases.evaluation import EvaluationSettings
@@ -75,6 +76,8 @@ def _of_jobs(workbench: Workbench, dataset: Dataset, fit: ProfileSettings) -> De
     )
     best = workbench.verdict.cached(dataset.hash, VerdictSettings()).result
     memory, counts = ledger.totals.of(MEMORY), workbench.counts(dataset.hash)
+    if not memory.n_judged and (others := [name for name in judged_resources(ledger) if name != LIMIT]):
+        return _of_others(workbench.ledger(dataset.hash), others[0], counts)
     scenarios = workbench.scenarios(dataset.hash)[:MOST_SCENARIOS]
     return Decision(
         summary=_use_sentence(counts, memory),
@@ -88,6 +91,20 @@ def _of_jobs(workbench: Workbench, dataset: Dataset, fit: ProfileSettings) -> De
             *((of_answer(scenarios_answer(scenarios).table(), "decision-scenarios"),) if scenarios else ()),
         ),
         risks=(*_held(ledger.totals, counts), *_risks(best))[:MOST_RISKS],
+    )
+
+
+def _of_others(ledger: Ledger, resource: str, counts: Counts) -> Decision:
+    """Return what the ledger says where memory cannot be judged, and this resource can."""
+    told = ledger_answer(ledger)
+    first = replace(told.tables[0], rows=told.tables[0].rows[:MOST_ROWS])
+    return Decision(
+        summary=f"{ledger_sentence(ledger)} The trace has {counts.held}.",
+        advice=findings_sentence(ledger),
+        headlines=headlines(told),
+        chart=_below(ledger_bars(ledger), CHART_HEIGHT),
+        tables=(of_answer(first, "decision-findings"),) if ledger.findings else (),
+        risks=_held(ledger.totals, counts, resource),
     )
 
 
@@ -170,10 +187,10 @@ def _sentence(note: str) -> str:
     return f"{note[:1].upper()}{note[1:].removesuffix('.')}."
 
 
-def _held(totals: LedgerRow, counts: Counts) -> tuple[str, ...]:
+def _held(totals: LedgerRow, counts: Counts, resource: str = MEMORY) -> tuple[str, ...]:
     """Return what no figure counts; services that run on are in the figures."""
-    memory, apart = totals.of(MEMORY), {one.cause: one.n_runs for one in totals.lost}
-    unjudged = memory.n_no_time + memory.n_no_request + memory.n_no_use
+    amount, apart = totals.of(resource), {one.cause: one.n_runs for one in totals.lost}
+    unjudged = amount.n_no_time + amount.n_no_request + amount.n_no_use
     counts = replace(counts, running=apart.get(RUNNING, 0))
     lacking = f"{counted(unjudged, 'run')} without a request, a use or a time: not counted." if unjudged else ""
     unended = f"Not ended: {counts.unended}; not counted." if counts.unended else ""
