@@ -126,7 +126,7 @@ def _decision(decision: Decision) -> str:
     chart = _chart(decision.chart, "decision-0") if decision.chart is not None else ""
     risks = "".join(f"<li>{_text(words)}</li>" for words in decision.risks)
     text = f"<h3>Risks and limits</h3><ul>{risks}</ul>" if risks else ""
-    tables = "".join(f"<h3>{_text(table.title)}</h3>{_rows(Table('', '', table.frame))}" for table in decision.tables)
+    tables = "".join(f"<h3>{_text(table.title)}</h3>{_rows(table)}" for table in decision.tables)
     return (
         f'<div id="decision" class="decision"><p class="answer">{_text(decision.summary)}</p>{advice}'
         f"{_headlines(decision.headlines)}{chart}{tables}{text}</div>\n"
