@@ -62,8 +62,9 @@ BOUND = {
 WITHIN = {"NAME": "jobs", "10,2000": "10,500"}
 """The same within a word ('NAME?period=2025-12'); people and rows are those of the home (`scratch`)."""
 
-FIRST_DAY = "2025-12-05"
-"""Of the trace, which lasts seven weeks: the documents ask for December, January and since the 5th of January."""
+FIRST_DAY = "2025-11-20"
+"""Of the trace, which lasts seven weeks: the documents ask for December and January, the last full month and the one
+before it, and since the 5th of January."""
 
 WRITTEN = {
     "memory.config", "sizes.csv", "job_submit.lua", "mem.conf", "mails.txt", "runs.jsonl", "box.csv", "report.html",
