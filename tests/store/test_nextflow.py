@@ -3,6 +3,7 @@
 import csv
 import datetime
 import io
+import json
 import random
 
 import numpy as np
@@ -47,6 +48,18 @@ def test_the_default_fields_as_printed(store, write):
     np.testing.assert_allclose(frame["cpu_usage_percent"], [34.4, 99.8, np.nan, np.nan])
     assert store.dataset("trace").finished_rows == 1
     assert {check.name: check.count for check in report.checks}["call cache"] == 1
+
+
+def test_fields_as_seqera_platform_spells_them(store, write):
+    tasks = [
+        {"taskId": 1, "hash": "ab/cdef12", "name": "ALIGN (s1)", "process": "ALIGN", "status": "COMPLETED", "exit": 0}
+        | {"cpus": 4, "memory": 8 * GIB, "pcpu": 350.5, "rss": 3e9, "peakRss": 4e9, "realtime": 1_795_000}
+        | {"duration": 1_860_000, "readBytes": 1000, "nativeId": 123}
+    ]
+    report = store.ingest([write("tasks.json", json.dumps(tasks))], IngestOptions())
+    names = ["peak_memory_bytes", "cpu_usage_percent", "read_bytes", "duration_s"]
+    assert report.format == "nextflow"
+    np.testing.assert_array_equal(store.frame("tasks", names)[names].to_numpy(float), [[4e9, 350.5, 1000, 1795]])
 
 
 FULL = "name,attempt,status,exit,error_action,cpus,time,memory,submit,start,complete,realtime,peak_rss\n"

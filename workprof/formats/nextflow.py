@@ -7,6 +7,9 @@ Every attempt of a task has a line of its own.
 Source: Nextflow's documentation of trace files and of the exit statuses that it tries again by convention.
 """
 
+import re
+from collections.abc import Sequence
+
 from workprof.formats.declare import NUMBER, TEXT, Finding, Format, Made, Rule, SourceColumn
 
 _TEXTS = (
@@ -64,6 +67,28 @@ TELLING = (
 )
 """Fields that beside a task's name and `realtime` only Nextflow writes."""
 
+SIGNATURES = (
+    ("task_id", "native_id", "name", "realtime"),
+    *((name, "realtime", telling) for name in ("name", "process") for telling in TELLING),
+    *((name, "status", "exit", "start", "complete") for name in ("name", "process")),
+)
+
+SPELLED = {"pcpu": "%cpu", "pmem": "%mem"}
+
+
+def headings(names: Sequence[str]) -> tuple[str, ...] | None:
+    """The fields as a trace spells them, None where they are not those of one.
+
+    Seqera Platform and the weblog spell some in their own way: 'peakRss', 'pcpu'.
+    """
+    result: list[str] = []
+    for name in names:
+        plain = re.sub(r"(?<=[a-z])[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
+        known = SPELLED.get(plain, plain)
+        result.append(known if known in (*_TEXTS, *_NUMBERS) and known not in (*names, *result) else name)
+    return tuple(result) if any(set(each) <= set(result) for each in SIGNATURES) else None
+
+
 NAME, TAG = r"^([^\s(]+)", r"\((.*\D.*)\)\s*$"
 """A task's name is its process and, in brackets, its tag; a task without one has its number there."""
 
@@ -99,11 +124,7 @@ FORMAT = Format(
         Rule("read_count", "syscr"),
         Rule("write_count", "syscw"),
     ),
-    signature=("task_id", "native_id", "name", "realtime"),
-    further_signatures=(
-        *((name, "realtime", telling) for name in ("name", "process") for telling in TELLING),
-        *((name, "status", "exit", "start", "complete") for name in ("name", "process")),
-    ),
+    headings=headings,
     nulls=("", "-"),
     finished=("completed",),
     zero_is_unknown=("peak_memory_bytes",),
@@ -160,6 +181,6 @@ FORMAT = Format(
             ("status",),
         ),
     ),
-    rows_version=3,
+    rows_version=4,
     not_known="Sizes that are written for people are rounded: 1.5 GB is known to 3 %.",
 )
