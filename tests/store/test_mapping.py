@@ -389,6 +389,20 @@ def test_exit_codes_tell_what_has_finished(store, write, name, form):
     assert (report.rows, store.dataset("x").finished_rows) == (40, 10)
 
 
+@pytest.mark.parametrize(
+    "names, ends",
+    [
+        ("status,conclusion", ["completed,success", "completed,failure", "completed,cancelled"]),
+        ("status,exit_code", ["finished,0", "finished,1", "finished,137"]),
+        ("exit_code,state", ["0:0,COMPLETED", "1:0,FAILED", "0:0,TIMEOUT"]),
+    ],
+)
+def test_of_several_statuses_the_one_that_tells_failures_counts(store, write, names, ends):
+    text = table(f"job,runtime_s,{names}", lambda at: (f"j{at}", 9, ends[at % 3]), 30)
+    store.ingest([write("s.csv", text)], AUTO)
+    assert store.dataset("s").finished_rows == 10
+
+
 def test_a_status_of_other_words_is_left_a_column(store, write):
     store.ingest([write("w.csv", table("job,runtime_s,state", lambda at: (f"j{at}", 9, "blue")))], AUTO)
     assert store.dataset("w").finished_rows == 40

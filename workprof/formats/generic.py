@@ -30,7 +30,7 @@ FORMAT = Format(
         "0:0",
     ),
     duration_from_times=True,
-    rows_version=6,
+    rows_version=7,
 )
 
 STEPS = Steps(
@@ -58,7 +58,10 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "run_name": ("run name", "run", "run id"),
     "node": ("node", "machine", "host", "node name", "server", "instance", "node list", "exec host", "nodes"),
     "gpu_type": ("gpu type", "gpu model", "gpu name", "gpu", "gpu spec"),
-    "status": ("status", "state", "result", "outcome", "phase", "exit status", "exit code", "final state"),
+    "status": (
+        *("status", "state", "result", "outcome", "conclusion", "phase", "exit status", "exit code", "final state"),
+        *("final status", "result state", "result status"),
+    ),
     "submit_time_s": ("submit", "submit time", "arrival"),
     "start_time_s": ("start", "scheduled", "launch"),
     "end_time_s": ("end",),

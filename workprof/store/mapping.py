@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats
-from workprof.core.causes import OTHER, cause_of
+from workprof.core.causes import FAILED, KILLED, OTHER, OUT_OF_MEMORY, TIMED_OUT, cause_of
 from workprof.core.errors import ColumnMissing, SettingsError, UnitUnknown
 from workprof.core.units import (
     DAY_S,
@@ -270,11 +270,16 @@ def guesses(look: Look) -> dict[str, Guess]:
             result[field] = Guess(FieldSource(field, FIELDS[field].unit), True, OWN_NAME)
             free.remove(field)
     for field, wanted in _WANTED.items():
-        if field in result:
+        if field in result and (field != "status" or _is_own(result)):
             continue
         likely = [column for words in wanted for column in free if words and named[column][0] == words]
-        column = next((name for name in likely if _fits(field, name, named[name][1], look)), None)
-        if column is not None:
+        fitting = (name for name in likely if _fits(field, name, named[name][1], look))
+        if field == "status":
+            own = ("status",) if field in result else ()
+            column = max((*own, *fitting), key=lambda name: _bad_ends(look.present(name)), default=None)
+        else:
+            column = next(fitting, None)
+        if column is not None and column in free:
             result[field] = _unit_of(field, column, named[column], look)
             free.remove(column)
     result = _on_one_clock(result, free, named, look)
@@ -388,11 +393,15 @@ def _with_task(result: dict[str, Guess], free: Sequence[str], look: Look) -> dic
         names = [column for column in free if words_of(column)[0] in _WANTED["job_name"] and column not in numbers]
         task = next((column for column in names if _shared(column, look)), None)
         return result if task is None else result | {"task_name": Guess(FieldSource(task), True, "")}
-    own = any(guess.why == OWN_NAME and FIELDS[field].type == NUMBER for field, guess in result.items())
-    if not _shared(job.source.column, look) or (own and not numbers):
+    if not _shared(job.source.column, look) or (_is_own(result) and not numbers):
         return result
     named = {"job_name": Guess(FieldSource(numbers[0]), True, "")} if numbers else {}
     return {field: guess for field, guess in result.items() if field != "job_name"} | named | {"task_name": job}
+
+
+def _is_own(result: Mapping[str, Guess]) -> bool:
+    """Tell whether a table has workprof's own fields."""
+    return any(guess.why == OWN_NAME and FIELDS[field].type == NUMBER for field, guess in result.items())
 
 
 def _shared(column: str, look: Look) -> bool:
@@ -507,6 +516,15 @@ def _fits(field: str, column: str, unit: str, look: Look) -> bool:
     return _fits_cores(field, column, read.at(1.0), unit) if FIELDS[field].unit == "percent" else True
 
 
+def _bad_ends(statuses: Sequence[str]) -> tuple[int, int]:
+    """How many statuses are a bad end by their words, and by their exit codes: 'completed' may stand beside failures."""
+    counts = Counter(statuses).items()
+    causes = {status: cause_of(status) for status, _ in counts}
+    words = sum(n for status, n in counts if causes[status] in (OUT_OF_MEMORY, TIMED_OUT, KILLED, FAILED))
+    return words, sum(n for status, n in counts if EXIT_CODE.fullmatch(status.strip()))
+
+
+EXIT_CODE = re.compile(r"-?[1-9]\d*(?:\.0)?(?::\d+)?|0:[1-9]\d*")
 LONGEST_LOGIN = 32
 """Characters of a user's name (useradd); uids of Kubernetes are longer, and are of pods."""
 
