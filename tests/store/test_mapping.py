@@ -403,6 +403,21 @@ def test_of_several_statuses_the_one_that_tells_failures_counts(store, write, na
     assert store.dataset("s").finished_rows == 10
 
 
+def test_cores_that_a_run_was_given_are_no_use_and_a_bare_cpu_is_asked(store, write):
+    text = table("job,runtime_s,num_cpu,gpu_num,cores_used,queue", lambda at: (f"j{at}", 9, 64, 16, 64, 3))
+    report = store.ingest([write("c.csv", text)], AUTO)
+    assert taken(report) == {
+        "job_name": ("job", ""),
+        "duration_s": ("runtime_s", "s"),
+        "requested_cpu_percent": ("num_cpu", "cores"),
+        "requested_gpu_percent": ("gpu_num", "cores"),
+    }
+    text = table("job,runtime_s,cores_used", lambda at: (f"j{at}", 9, 3.7))
+    assert taken(store.ingest([write("u.csv", text)], AUTO))["cpu_usage_percent"] == ("cores_used", "cores")
+    with pytest.raises(UnitUnknown, match="unit of 'cpu'"):
+        store.ingest([write("s.csv", table("job,runtime_s,cpu", lambda at: (f"j{at}", 1800, 5300.5)))], AUTO)
+
+
 def test_a_status_of_other_words_is_left_a_column(store, write):
     store.ingest([write("w.csv", table("job,runtime_s,state", lambda at: (f"j{at}", 9, "blue")))], AUTO)
     assert store.dataset("w").finished_rows == 40

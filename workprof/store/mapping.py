@@ -517,7 +517,7 @@ def _fits(field: str, column: str, unit: str, look: Look) -> bool:
 
 
 def _bad_ends(statuses: Sequence[str]) -> tuple[int, int]:
-    """How many statuses are a bad end by their words, and by their exit codes: 'completed' may stand beside failures."""
+    """How many statuses are a bad end by their words, and how many by an exit code."""
     counts = Counter(statuses).items()
     causes = {status: cause_of(status) for status, _ in counts}
     words = sum(n for status, n in counts if causes[status] in (OUT_OF_MEMORY, TIMED_OUT, KILLED, FAILED))
@@ -539,17 +539,21 @@ def _fits_text(field: str, column: str, there: Sequence[str], look: Look) -> boo
     if field == "user" and column.strip().lower() == "uid":
         return all(len(value.strip()) <= LONGEST_LOGIN for value in there)
     if field in ("node", "gpu_type", "workload", "group"):
-        return not (numeric and words_of(column)[0] & {"nodes", "gpu", "instance"})
+        return not (numeric and words_of(column)[0] & {"nodes", "gpu", "instance", "queue"})
     return True
 
 
 def _fits_cores(field: str, column: str, read: Floats, unit: str) -> bool:
-    """Tell a request from a use where the name says neither ('cpu'): requests are whole, a use is in percent."""
+    """Tell a request from a use: requests are whole, a use is in percent or has parts of a core.
+
+    Batch systems call what a run was given 'cores used': all of it, whole, and no use.
+    """
     words = words_of(column)[0]
-    if words not in ({"cpu"}, {"gpu"}):
-        return True
     number = read[np.isfinite(read)]
-    whole = bool((number == np.round(number)).all()) and float(number.max(initial=0.0)) <= MOST_CORES
+    whole = bool((number == np.round(number)).all())
+    if words not in ({"cpu"}, {"gpu"}):
+        return field.startswith("requested") or unit != "cores" or not whole
+    whole = whole and float(number.max(initial=0.0)) <= MOST_CORES
     is_request = unit != "percent" and (whole or unit in ("cores", "milli"))
     return is_request == field.startswith("requested")
 
@@ -685,14 +689,15 @@ MOST_CORES = 512.0
 
 
 def _percent(field: str, words: frozenset[str], number: Floats) -> tuple[str, bool]:
-    del words
     largest = float(number.max()) if number.size else 0.0
     if field.startswith("requested"):
+        if "count" in words:
+            return "cores", True
         few = largest < (16 if "gpu" in field else 50)
         return ("cores", True) if few else ("percent", False)
     if largest <= 1:
         return "share", False
-    return "percent", largest > 16
+    return "percent", largest > 16 and len(words) > 1
 
 
 def _clocks(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
