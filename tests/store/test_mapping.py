@@ -418,6 +418,13 @@ def test_cores_that_a_run_was_given_are_no_use_and_a_bare_cpu_is_asked(store, wr
         store.ingest([write("s.csv", table("job,runtime_s,cpu", lambda at: (f"j{at}", 1800, 5300.5)))], AUTO)
 
 
+@pytest.mark.parametrize("request_", ["85000Mn", "4Gc"])
+def test_a_request_of_each_node_or_core_is_asked(store, write, request_):
+    text = table("job,runtime_s,nodes,mem_req", lambda at: (f"j{at}", 900, 2, request_ if at else "85G"))
+    with pytest.raises(UnitUnknown, match=f"'{request_}' is of each"):
+        store.ingest([write("n.csv", text)], AUTO)
+
+
 def test_a_status_of_other_words_is_left_a_column(store, write):
     store.ingest([write("w.csv", table("job,runtime_s,state", lambda at: (f"j{at}", 9, "blue")))], AUTO)
     assert store.dataset("w").finished_rows == 40

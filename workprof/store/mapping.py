@@ -592,6 +592,7 @@ def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Lo
     return Guess(FieldSource(column, unit), sure, "size of the values" if sure else "no unit in the column's name")
 
 
+PER_NODE = re.compile(r"\s*\d+(?:\.\d+)?[KMGTP]?[nc]\s*")
 MILLI = re.compile(r"\s*\d+(?:\.\d+)?m\s*")
 BESIDE_MILLI = {
     "B": ("B", False, "'512m' is half a byte in Kubernetes: thousandths, or megabytes?"),
@@ -602,6 +603,9 @@ BESIDE_MILLI = {
 
 def _beside_units(own: str, read: Numbers, named: str, texts: Sequence[str]) -> tuple[str, bool, str] | None:
     """The unit of bare numbers beside values with a unit of their own, None where there are none of both."""
+    each = next(filter(PER_NODE.fullmatch, texts), "") if own == "B" else ""
+    if each:
+        return own, False, f"{each.strip()!r} is of each {'node' if each.strip()[-1] == 'n' else 'core'} (Slurm)"
     if own in BESIDE_MILLI and any(map(MILLI.fullmatch, texts)):
         return BESIDE_MILLI[own]
     bare = read.number[read.bare & (read.number != 0)]
