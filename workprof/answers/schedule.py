@@ -224,7 +224,7 @@ def further_notes(result: Schedule) -> Iterator[str]:
     if odd:
         yield f"More nodes do not always wait less here: {listed(odd)}. The answer is the fewest nodes that suffice."
     if result.no_verdict:
-        yield f"The plan's sizes are not replayed: {result.no_verdict}."
+        yield f"The plan's sizes are not replayed: {result.no_verdict.removesuffix('.')}."
     else:
         if result.rows_left_out:
             yield EVERY_ROW
