@@ -312,6 +312,18 @@ def test_durations_of_a_known_format_in_another_unit_are_mended_by_start_and_end
     assert checks["duration and times"].count == 40 * share
 
 
+def test_a_second_of_milliseconds_is_no_minute_beside_a_long_wait(store, write):
+    head = "task_id,native_id,hash,process,name,status,exit,submit,start,complete,realtime\n"
+    lasted = [1000 if at % 5 == 0 else 55_000 for at in range(40)]
+    rows = (
+        f"{at},n{at},ab/cdef{at},P,P ({at}),COMPLETED,0,{FIRST_MS},{FIRST_MS},{FIRST_MS + 60_000},{each}\n"
+        for at, each in enumerate(lasted)
+    )
+    _, frame, checks = loaded(store, write("wait.csv", head + "".join(rows)), "duration_s")
+    assert frame["duration_s"].tolist() == [each / 1000 for each in lasted]
+    assert "duration and times" not in checks
+
+
 @pytest.mark.parametrize("share", [0.05, 0.45])
 def test_memory_of_a_known_format_in_another_unit_is_told_with_the_count(store, write, share):
     text, _ = nextflow_trace(share, "peak_rss", 1 / 1024)

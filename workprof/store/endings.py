@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import isclose
 
 import duckdb
 
 from workprof.core.causes import RUNNING, WAITING, starts_of, words_of
 from workprof.core.text import visible
-from workprof.core.units import DAY_S, FIRST_EPOCH_S, format_duration
+from workprof.core.units import DAY_S, DURATION_FACTORS, FIRST_EPOCH_S, format_duration
 from workprof.formats.declare import NUMBER
 from workprof.formats.fields import FIELDS, LATEST_S, NAME_FIELDS, TIME_FIELDS, TIMING, USAGE_FIELDS
 from workprof.store.catalogue import one
@@ -147,6 +148,7 @@ def _without_times_of_cached(
 
 OTHER_UNITS = (1e3, 1e6, 60.0, 3600.0, 6e4, 3.6e6)
 """What one of seconds, milliseconds, microseconds, minutes and hours is in another."""
+THOUSANDS = (1e3, 1e6, 1e-3, 1e-6)
 MANY_TIMES = 20
 LEAST_OF_SPAN, MOST_OF_SPAN = 0.5, 1.02
 """Share of the time from start to end that a duration has in its own unit."""
@@ -158,12 +160,14 @@ def mend_durations(
     stage: Stage,
     columns: Sequence[Column],
     *,
+    unit: str,
     cpu_time: bool,
     are_bare: Callable[[], bool],
 ) -> tuple[Check, ...]:
     """Read durations that start and end contradict by a unit, or as 0, as these say, and tell of them.
 
-    `cpu_time` says that the use of CPU was made of a time by the duration, `are_bare` whether any of them says no unit.
+    `unit` is that of their column, '' = none. `cpu_time` says that the use of CPU was made of a time by the duration,
+    `are_bare` whether any of them says no unit.
 
     Only where most durations of the column agree with start and end: else the column as a whole is in another unit,
     or says something else, and `checks` tells so.
@@ -175,7 +179,7 @@ def mend_durations(
     ended = f"({FLAGS} & {STILL_RUNNING}) = 0 AND {span} BETWEEN 60 AND {AGES_S!r} AND duration_s > 0"
     each = " ".join(
         f"WHEN duration_s * {times!r} BETWEEN {LEAST_OF_SPAN} * {span} AND {MOST_OF_SPAN} * {span} THEN {times!r}"
-        for times in (*OTHER_UNITS, *(1 / times for times in OTHER_UNITS))
+        for times in _factors(unit)
     )
     off = f"{ended} AND (duration_s < {span} / {MANY_TIMES} OR duration_s > {span} * {MANY_TIMES})"
     factor = f"CASE WHEN {off} THEN CASE {each} END END"
@@ -205,6 +209,20 @@ def mend_durations(
         message = f"{zeros:,} runs have a duration of 0 though they end after they start: they last from start to end"
         result.append(Check("duration of zero", "warning", int(zeros), message))
     return tuple(result)
+
+
+def _factors(unit: str) -> tuple[float, ...]:
+    """How many times as long a duration may be as its column's unit says: thousands, or so that a unit comes of it.
+
+    A second of a column of milliseconds is no minute, however long its run waited.
+    """
+    factors = (*OTHER_UNITS, *(1 / times for times in OTHER_UNITS))
+    own, units = DURATION_FACTORS.get(unit), DURATION_FACTORS.values()
+    return tuple(
+        times
+        for times in factors
+        if own is None or times in THOUSANDS or any(isclose(own * times, each, rel_tol=1e-6) for each in units)
+    )
 
 
 MOST_BEYOND = 100

@@ -120,6 +120,7 @@ def load(
         cursor,
         stage,
         settled.columns,
+        unit=next((rule.unit for rule in source.rules if rule.field == "duration_s"), ""),
         cpu_time="cpu_usage_percent" in by_duration,
         are_bare=lambda: _has_bare_durations(cursor, source),
     )
