@@ -46,6 +46,22 @@ def test_counts_of_single_processors_are_added_up(tmp_path, scopes, summed):
     assert checks(found)["scopes_summed"] == 2 * summed
 
 
+@pytest.mark.parametrize("cgroup", ["system.slice/b.service", "1000"])
+def test_each_cgroup_is_a_run_of_its_own(tmp_path, cgroup):
+    told = {"a": 10, cgroup: 20}
+    lines = [f"{t}.000000000,{n},,cycles,{name},999,50.00,," for t in (1, 2) for name, n in told.items()]
+    found = imported(tmp_path, "perf.csv", "\n".join(lines))
+    assert found.frame["run"].tolist() == ["perf-a", "perf-a", f"perf-{cgroup}", f"perf-{cgroup}"]
+    assert found.frame["perf.cycles/s"].tolist() == [10, 10, 20, 20]
+    assert checks(found)["multiplexed"] == 4
+    lines = [
+        json.dumps({"interval": t, "counter-value": "10", "event": "cycles", "cgroup": name})
+        for t in (1, 2)
+        for name in told
+    ]
+    assert set(imported(tmp_path, "perf.json", "\n".join(lines)).frame["run"]) == {"perf-a", f"perf-{cgroup}"}
+
+
 def test_names_of_events_are_kept_whole(tmp_path):
     lines = [
         "     1.000000000,10,,cycles:u,1,100.00,,",

@@ -23,6 +23,7 @@ TIME = re.compile(r"\s*\d+([.,])\d{6,}([^\w.\s]|[\t ]+)")
 """A time behind which the decimal sign and the separator are known."""
 
 DIGITS = re.compile(r"\d+")
+NUMBER, PERCENT = re.compile(r"[\d.]+"), re.compile(r"\d+\.\d\d")
 CPU_SCOPE = re.compile(r"CPU\d+")
 OTHER_SCOPE = re.compile(r"[SDNCL]\d+(?:-[A-Z]+\d+)*")
 JSON_SCOPES = {"cpu", "thread", "core", "cache", "cluster", "die", "socket", "node"}
@@ -42,6 +43,7 @@ class Count:
     value: float
     measured_percent: float
     scoped: bool
+    cgroup: str = ""  # of `-G`; each is a run of its own
 
 
 @dataclass
@@ -59,12 +61,17 @@ def read_perf_stat(path: Path, origin: str) -> Samples:
     Raises TraceError when no line is one of perf's.
     """
     counts, rejected = _counts(path, origin)
-    intervals = _intervals(counts)
     events = tuple(dict.fromkeys(count.event for count in counts))
-    rows = [(one, _length(intervals, at)) for at, one in enumerate(intervals)]
+    rows, names = [], []
+    cgroups = tuple(dict.fromkeys(count.cgroup for count in counts))
+    for cgroup in cgroups:
+        intervals = _intervals([count for count in counts if count.cgroup == cgroup])
+        rows += [(one, _length(intervals, at)) for at, one in enumerate(intervals)]
+        suffix = f"-{cgroup}" if cgroup and len(cgroups) > 1 else ""
+        names += [f"{_run_name(origin, one.run)}{suffix}" for one in intervals]
     usable = [(one, length) for one, length in rows if length >= SHORTEST_INTERVAL_S]
     values = {f"perf.{event}/s": [one.counts.get(event, np.nan) / length for one, length in usable] for event in events}
-    runs = [_run_name(origin, one.run) for one, _ in usable]
+    runs = [name for name, (_, length) in zip(names, rows, strict=True) if length >= SHORTEST_INTERVAL_S]
     frame = labelled(pd.DataFrame(values, dtype=np.float64), [one.at_s for one, _ in usable], runs)
     return Samples(frame, rejected, 0, _checks(counts, len(rows) - len(usable)))
 
@@ -102,7 +109,9 @@ def _json_count(text: str) -> Count | None:
         at_s, percent = float(one["interval"]), float(one.get("pcnt-running", WHOLE_PERCENT))
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    return Count(at_s, event, value, percent, not JSON_SCOPES.isdisjoint(one)) if event and np.isfinite(at_s) else None
+    if not event or not np.isfinite(at_s):
+        return None
+    return Count(at_s, event, value, percent, not JSON_SCOPES.isdisjoint(one), str(one.get("cgroup", "")))
 
 
 def _words(text: str, decimal: str, separator: str) -> list[str]:
@@ -125,7 +134,7 @@ def _is_number(word: str) -> bool:
 
 
 def _count(words: list[str]) -> Count | None:
-    """What a line says: time, [scope, [number of processors]], value, unit, event, run time, percent, ..."""
+    """What a line says: time, [scope, [number of processors]], value, unit, event, [cgroup], run time, percent, ..."""
     scoped = 0
     if len(words) > 1 and CPU_SCOPE.fullmatch(words[1]):
         scoped = 1
@@ -135,13 +144,17 @@ def _count(words: list[str]) -> Count | None:
     if len(rest) < 3:
         return None
     event, after = _event(rest[2:])
+    cgroup = ""
+    later = len(after) > 2 and DIGITS.fullmatch(after[1]) and PERCENT.fullmatch(after[2])
+    if later or (after and not NUMBER.fullmatch(after[0])):
+        cgroup, after = after[0], after[1:]
     try:
         at_s = float(words[0])
         value = np.nan if rest[0] in NOT_A_COUNT else float(rest[0])
         percent = float(after[1]) if len(after) > 1 and after[1] else WHOLE_PERCENT
     except ValueError:
         return None
-    return Count(at_s, event, value, percent, scoped > 0) if event and np.isfinite(at_s) else None
+    return Count(at_s, event, value, percent, scoped > 0, cgroup) if event and np.isfinite(at_s) else None
 
 
 def _event(words: list[str]) -> tuple[str, list[str]]:
