@@ -81,6 +81,8 @@ class PodRuns:
     # (cluster, namespace, kind, name) of what made pods -> kind and name of what made that
     owners: dict[tuple[str, str, str, str], tuple[str, str]] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
+    # metrics of exporters that tell of other pods: what a series without one is of names no pod (an idle GPU)
+    exporters: set[tuple[str, ...]] = field(default_factory=set)
     taken_for: dict[str, str] = field(default_factory=dict)
     thousands: int = 0  # values in which a sign was taken for a separator of thousands
     repeated: int = 0  # points whose time repeats in their series
@@ -106,6 +108,8 @@ class PodRuns:
         self.tells_kills = self.tells_kills or quantity.kind in (REASON, LAST_REASON, KILLS)
         key = (label(series.labels, CLUSTER), label(series.labels, NAMESPACE), label(series.labels, POD))
         told = Told(quantity, name, Series(series.line, series.labels, times, values * quantity.scale))
+        if series.labels.get("exported_pod") and series.labels.get("pod"):
+            self.exporters.add(_exporter(told))
         self.told.setdefault(key, []).append(told)
 
     def take_owner(self, labels: Mapping[str, str], name: str) -> None:
@@ -119,6 +123,7 @@ class PodRuns:
 
     def rows(self) -> Iterator[Read | Remark]:
         """Yield a row per pod or container, and what is to be said of them."""
+        self._leave_out_exporters()
         self._join_nameless()
         runs = list(self._runs())
         step = min((run.step for run in runs), default=np.inf)
@@ -138,6 +143,15 @@ class PodRuns:
             cells |= {"pod": names[id(row.run)], "task": tasks[id(row)]}
             yield Read(row.run.line, [cells[name] for name in COLUMNS])
         yield from self._remarks(rows, times, limits)
+
+    def _leave_out_exporters(self) -> None:
+        """Leave out the series of exporters that name no pod but their own."""
+        for key, told in list(self.told.items()) if self.exporters else ():
+            own = [_exporter(one) in self.exporters and not one.series.labels.get("exported_pod") for one in told]
+            self.left_out.update(one.name for one, is_own in zip(told, own, strict=True) if is_own)
+            self.told[key] = [one for one, is_own in zip(told, own, strict=True) if not is_own]
+            if all(own):
+                del self.told[key]
 
     def _runs(self) -> Iterator[PodRun]:
         for (cluster, namespace, pod), told in self.told.items():
@@ -369,6 +383,13 @@ def _status(run: PodRun, reason: str, *, going: bool) -> str | None:
     if reason == OOM_KILLED and phase in ("", "Failed"):
         return OOM_KILLED
     return None if phase in RUNNING else phase or None
+
+
+def _exporter(told: Told) -> tuple[str, ...]:
+    """The metric of a series, and the pods that were scraped for it: those with one container, or the one pod."""
+    labels = told.series.labels
+    scraped = labels.get("container") or labels.get("pod", "")
+    return told.name, label(labels, CLUSTER), labels.get("namespace", ""), scraped
 
 
 def _changes(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
