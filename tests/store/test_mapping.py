@@ -37,6 +37,8 @@ def taken(report):
         ("MaxRSS", {"rss", "peak"}, ""),
         ("cpu_milli", {"cpu"}, "milli"),
         ("num_gpu", {"gpu", "count"}, ""),
+        ("cpu_request_m", {"cpu", "requested"}, "milli"),
+        ("mem_max_mi", {"memory", "peak"}, "MiB"),
         ("NCPUS", {"cpu"}, "cores"),
         ("vCPUs", {"cpu"}, "cores"),
         ("%cpu", {"cpu"}, "percent"),
@@ -423,6 +425,15 @@ def test_a_request_of_each_node_or_core_is_asked(store, write, request_):
     text = table("job,runtime_s,nodes,mem_req", lambda at: (f"j{at}", 900, 2, request_ if at else "85G"))
     with pytest.raises(UnitUnknown, match=f"'{request_}' is of each"):
         store.ingest([write("n.csv", text)], AUTO)
+
+
+def test_a_request_goes_before_a_limit_and_a_time_is_no_user(store, write):
+    text = table("job,run (min),cpu_limit,cpu_request,user_s", lambda at: (f"j{at}", 9, 4, 2, 10.5))
+    assert taken(store.ingest([write("l.csv", text)], AUTO)) == {
+        "job_name": ("job", ""),
+        "duration_s": ("run (min)", "min"),
+        "requested_cpu_percent": ("cpu_request", "cores"),
+    }
 
 
 def test_a_status_of_other_words_is_left_a_column(store, write):

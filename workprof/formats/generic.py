@@ -77,6 +77,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
             "seconds",
             "minutes",
             "hours",
+            "run",
         ),
     ),
     "instances": ("instances", "instance count", "replicas", "replica count", "node count", "task count", "nodes"),
@@ -104,8 +105,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 WRITTEN = frozenset(["program", "executable", "script", "command"])
 """Names of what may be written anew for every run: a task only where runs share it."""
 
-SIZES_ONLY = frozenset(["requested", "peak", "used"])
-"""Names of memory where the unit of a size stands beside them, and of anything where none does."""
+SIZES_ONLY = frozenset(["requested", "peak", "used", "run"])
+"""Names of memory, or of a duration, where its unit stands beside them, and of anything where none does."""
 
 NUMBERED = re.compile(
     r"(?:job|pod|process|application|app|workload)?[ _.-]*(?:id|number|no|nr|uuid)(?:[ _.-]*raw)?", re.IGNORECASE
@@ -215,13 +216,13 @@ UNIT_SUFFIXES: dict[str, str] = {
         "d": "d day days",
         "B": "b byte bytes",
         "KB": "kb kbyte kbytes kilobytes",
-        "KiB": "kib",
+        "KiB": "kib ki",
         "MB": "mb mbyte mbytes megabytes",
-        "MiB": "mib",
+        "MiB": "mib mi",
         "GB": "gb gbyte gbytes gigabytes",
-        "GiB": "gib",
+        "GiB": "gib gi",
         "TB": "tb tbyte tbytes terabytes",
-        "TiB": "tib",
+        "TiB": "tib ti",
         "percent": "percent pct perc",
         "milli": "milli millicores millicore mcpu mcores",
         "share": "share ratio fraction",

@@ -235,6 +235,9 @@ def words_of(column: str) -> tuple[frozenset[str], str]:
     unit = ""
     if len(parts) > 1 and parts[-1] in UNIT_SUFFIXES:
         unit = UNIT_SUFFIXES[parts.pop()]
+    elif len(parts) > 1 and parts[-1] == "m" and "cpu" in (WORDS.get(part, part) for part in parts):
+        unit = "milli"
+        parts.pop()
     elif len(parts) > 1 and parts[0] == "percent":
         unit = UNIT_SUFFIXES[parts.pop(0)]
     elif parts in (["seconds"], ["minutes"], ["hours"]):
@@ -269,17 +272,10 @@ def guesses(look: Look) -> dict[str, Guess]:
         if field in free:
             result[field] = Guess(FieldSource(field, FIELDS[field].unit), True, OWN_NAME)
             free.remove(field)
-    for field, wanted in _WANTED.items():
-        if field in result and (field != "status" or _is_own(result)):
-            continue
-        likely = [column for words in wanted for column in free if words and named[column][0] == words]
-        fitting = (name for name in likely if _fits(field, name, named[name][1], look))
-        if field == "status":
-            own = ("status",) if field in result else ()
-            column = max((*own, *fitting), key=lambda name: _bad_ends(look.present(name)), default=None)
-        else:
-            column = next(fitting, None)
-        if column is not None and column in free:
+    for field in _WANTED:
+        of_free = {column: named[column] for column in free}
+        column = "" if field in result and field != "status" else _likeliest(field, of_free, result, look)
+        if column:
             result[field] = _unit_of(field, column, named[column], look)
             free.remove(column)
     result = _on_one_clock(result, free, named, look)
@@ -296,6 +292,27 @@ def guesses(look: Look) -> dict[str, Guess]:
     result = _of_several(result, [name for name in free if named[name][0] in _WANTED["duration_s"]], named, look)
     result = _ask_for_points(_ask_for_zone(result, look), look)
     return {field: result[field] for field in FIELDS if field in result}
+
+
+def _likeliest(
+    field: str, free: Mapping[str, tuple[frozenset[str], str]], result: Mapping[str, Guess], look: Look
+) -> str:
+    """The column of those that are free that a field is likeliest to come from, '' where there is none.
+
+    A limit, or what was allocated, stands for a request where there is none. Of several statuses that counts which
+    tells the most bad ends, also beside a column `status`; a table of workprof's own fields keeps its own.
+    """
+    likely = [column for words in _WANTED[field] for column in free if words and free[column][0] == words]
+    if field.startswith("requested"):
+        likely.sort(key=lambda column: "req" not in column.lower())
+    fitting = (column for column in likely if _fits(field, column, free[column][1], look))
+    if field != "status":
+        return next(fitting, "")
+    if _is_own(result):
+        return "" if field in result else next(fitting, "")
+    own = (field,) if field in result else ()
+    best = max((*own, *fitting), key=lambda column: _bad_ends(look.present(column)), default="")
+    return "" if best in own else best
 
 
 IN_UTC, LOCAL = "utc", "local"
@@ -499,7 +516,7 @@ def _fits(field: str, column: str, unit: str, look: Look) -> bool:
     if not there:
         return False
     if FIELDS[field].type == TEXT:
-        return _fits_text(field, column, there, look)
+        return unit in ("", "cores") and _fits_text(field, column, there, look)
     if unit and unit not in UNITS_OF.get(FIELDS[field].unit, {}):
         return False
     if not unit and words_of(column)[0] <= SIZES_ONLY:
