@@ -384,7 +384,13 @@ def test_steps_beside_their_jobs_are_no_runs(store, write, ids, runs):
         assert (frame["peak_memory_bytes"] / GIB).tolist() == of_job
 
 
-@pytest.mark.parametrize("name, form", [("exit_code", "{}"), ("exit status", "{}"), ("exit_code", "{}:0")])
+@pytest.mark.parametrize(
+    "name, form",
+    [
+        *(("exit_code", "{}"), ("exit status", "{}"), ("exit_code", "{}:0"), ("exit", "{}"), ("returncode", "{}")),
+        *(("rc", "{}.0"), ("exitcode", "{}")),
+    ],
+)
 def test_exit_codes_tell_what_has_finished(store, write, name, form):
     text = table(f"job,runtime_s,{name}", lambda at: (f"j{at}", 9, form.format(at % 4)))
     report = store.ingest([write("x.csv", text)], AUTO)

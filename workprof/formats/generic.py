@@ -60,7 +60,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "gpu_type": ("gpu type", "gpu model", "gpu name", "gpu", "gpu spec"),
     "status": (
         *("status", "state", "result", "outcome", "conclusion", "phase", "exit status", "exit code", "final state"),
-        *("final status", "result state", "result status"),
+        *("final status", "result state", "result status", "stat", "exit", "return code", "exit value"),
     ),
     "submit_time_s": ("submit", "submit time", "arrival"),
     "start_time_s": ("start", "scheduled", "launch"),
@@ -176,6 +176,11 @@ TOGETHER: dict[str, str] = {
     "averss": "rss mean",
     "maxvmem": "vmem peak",
     "maxmem": "memory peak",
+    "exitcode": "exit code",
+    "exitstatus": "exit status",
+    "returncode": "return code",
+    "retcode": "return code",
+    "rc": "return code",
     "numgpus": "gpu count",
     "numcpus": "cpu count",
 }
