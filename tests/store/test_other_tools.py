@@ -2,7 +2,7 @@
 
 import pytest
 
-from workprof.core.errors import TraceError
+from workprof.core.errors import NoRows, TraceError
 from workprof.store.reports import IngestOptions
 
 SEFF = """\
@@ -153,6 +153,7 @@ TEXTS = {
     ),
     "GNU parallel": ("Seq\tHost\tStarttime\tJobRuntime\tSend\n1\t:\t1\t2\t0\n", "GNU parallel", "record --usage"),
     "time -v": ('\tCommand being timed: "a"\n\tUser time (seconds): 0.00\n', "time -v", "record --usage"),
+    "a login's page": ("\n<!DOCTYPE html>\n<html><body>Sign in</body></html>\n", "web page", "saved as CSV"),
     "perf stat": ("\n Performance counter stats for 'sleep 1':\n\n   1.23 msec task-clock\n", "perf stat", "-I 1000"),
 }
 
@@ -169,3 +170,11 @@ def test_it_is_refused_with_what_it_is_and_the_command_that_helps(store, write, 
 def test_a_table_that_is_no_table_of_jobs_is_told_what_would_do(store, write):
     with pytest.raises(TraceError, match="a row per job whose first line names its columns"):
         store.ingest([write("file.txt", "hello\nworld\n")], IngestOptions())
+
+
+@pytest.mark.parametrize("header", ["a,b,c\n", "user,job_name,start_time,end_time,requested_memory_gb\n"])
+def test_a_header_alone_is_no_matter_of_a_mapping(store, write, header):
+    path = write("jobs.csv", header)
+    for ask in (lambda: store.ingest([path], IngestOptions()), lambda: store.suggest(path, IngestOptions())):
+        with pytest.raises(NoRows, match="a header but no rows"):
+            ask()

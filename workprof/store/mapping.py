@@ -86,6 +86,9 @@ def own_rules(mapping: Mapping[str, FieldSource], result: Sequence[str]) -> tupl
     )
 
 
+SAY_WHICH = ". Say which column is which with --map FILE.json; `workprof ingest FILE --look` shows a proposal"
+
+
 def lacking_words(lacking: Sequence[str], have: Collection[str], result: Sequence[str]) -> str:
     """Which fields are missing, and what would do."""
     text = f"fields are missing: {'; '.join(lacking)}. Columns found: {shown(result)}"
@@ -93,7 +96,7 @@ def lacking_words(lacking: Sequence[str], have: Collection[str], result: Sequenc
         return f"{text}. There are start times, but no end and no duration: add a column with either"
     if DURATION in lacking and "end_time_s" in have:
         return f"{text}. There are end times, but no start and no duration: add a column with either"
-    return f"{text}. Say which column is which with --map FILE.json; `workprof ingest FILE --look` shows a proposal"
+    return f"{text}{SAY_WHICH}"
 
 
 NAME = "job_name or task_name"

@@ -44,7 +44,7 @@ from workprof.store.reports import Check, Column, IngestOptions
 from workprof.store.rewriting import Rewritten, rewrite_broken, rewrite_json, rewrite_read
 from workprof.store.running import Span, run_watched
 from workprof.store.spool import Spooled, plain_head, without_first_lines
-from workprof.store.text_shape import HEAD_BYTES, TextShape, decoded_head, text_shape, unique_names
+from workprof.store.text_shape import HEAD_BYTES, TextShape, decoded_head, no_rows, text_shape, unique_names
 from workprof.store.windows import complete_runs
 
 LINES = Span(0.3, 0.33, "counting lines")
@@ -483,7 +483,7 @@ def _keep(cursor: duckdb.DuckDBPyConnection, stage: Stage, which: str) -> int:
 
 def _nothing_left(cursor: duckdb.DuckDBPyConnection, stage: Stage, origin: str, rejected: int) -> str:
     if not rejected:
-        return f"{origin}: there is a header but no rows; nothing to load"
+        return no_rows(origin)
     line, column, value, reason = one(
         cursor, f'SELECT line, "column", text, reason FROM {quoted(stage.rejects)} LIMIT 1'
     )

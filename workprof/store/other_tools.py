@@ -27,6 +27,7 @@ ALIBABA = (
 PERF = "`perf stat -I 1000 -x, -o counters.csv COMMAND`"
 USAGE = "a line for each run from `workprof record --usage runs.csv -- COMMAND`"
 GRAFANA = "the panel's CSV (Inspect, Data, Download CSV), or a range query of Prometheus (see docs/formats)"
+SAVED = "the file behind that page, or its table saved as CSV; of a login, the download as somebody who is logged in"
 TABLE = "a table with a row for each task: name, start, end, memory requested and used"
 GWF = (
     'its first columns as the Standard Workload Format: `awk \'!/^#/ {for (i = 1; i < 12; i++) printf "%s ", $i; '
@@ -53,6 +54,7 @@ NO_RUNS, OF_A_GPU = "it has sizes, no runs", "it is of a GPU, and names no run"
 GRID = "a trace in the Grid Workloads Format"
 
 TOOLS = (
+    _tool(r"\A\s*(?:<\?xml[^>]*>\s*)?<(?i:!doctype html|html|head|table)\b", "a web page (HTML)", FOR_PEOPLE, SAVED),
     _tool(r"^Job ID: \d+(?:.*\n){1,16}?(?:CPU|Memory) Efficiency:", "output of seff", FOR_PEOPLE, SACCT),
     _tool(r"^\s*Slurm Job Statistics\s*$", "output of jobstats", FOR_PEOPLE, SACCT),
     _tool(r"^Job Information\s*\n(?:ID|Job ID): \d+", "output of seff-array", FOR_PEOPLE, SACCT),

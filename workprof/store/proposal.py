@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workprof.core.arrays import Floats
-from workprof.core.errors import ColumnMissing, TraceError, UnitUnknown
+from workprof.core.errors import ColumnMissing, NoRows, TraceError, UnitUnknown
 from workprof.core.progress import silent
 from workprof.core.units import DAY_S, FIRST_EPOCH_S, GB, MINUTE_S, format_duration
 from workprof.formats import generic
@@ -34,6 +34,7 @@ from workprof.store.mapping import (
     LONGEST_MEDIAN_S,
     NEARLY_ALL,
     OWN_NAME,
+    SAY_WHICH,
     SHORTEST_MEDIAN_S,
     SINCE_1970,
     UNREADABLE,
@@ -64,7 +65,7 @@ from workprof.store.spool import (
     plain_head,
     spool,
 )
-from workprof.store.text_shape import HEAD_BYTES, SAMPLE_ROWS, decoded_head, text_shape
+from workprof.store.text_shape import HEAD_BYTES, SAMPLE_ROWS, decoded_head, no_rows, text_shape
 
 SHOWN_VALUES = 5
 SHOWN_CHARACTERS = 40
@@ -108,8 +109,9 @@ def taken(database: Database, path: Path, options: IngestOptions) -> tuple[Inges
         further = {field: source for field, source in further.items() if field not in doubtful}
     elif result.refusal:
         if result.missing:
-            proposal = f"A proposal: {as_json(result.mapping)}" if result.mapping else NO_PROPOSAL
-            raise ColumnMissing(f"{path.name}: {result.refusal}. {proposal}")
+            if not result.mapping:
+                raise ColumnMissing(f"{path.name}: {result.refusal.removesuffix(SAY_WHICH)}. {NO_PROPOSAL}")
+            raise ColumnMissing(f"{path.name}: {result.refusal}. A proposal: {as_json(result.mapping)}")
         raise UnitUnknown(
             f"{path.name}: {result.refusal}. {_options(result)}Check it with `workprof ingest FILE --look`, then load "
             f"it with --map FILE.json that holds {as_json(result.mapping)}"
@@ -212,6 +214,8 @@ def _of_text(head: bytes, whole: bool, origin: str, options: IngestOptions) -> L
         shape = text_shape(head[:HEAD_BYTES], origin, options.delimiter, quoting=False)
     decimal = options.decimal or shape.decimal
     cells = cells_of(decoded_head(head[shape.skipped_bytes :], origin), shape, whole)
+    if whole and not cells:
+        raise NoRows(no_rows(origin))
     types, texts = _types(shape.header, cells, decimal), texts_of(shape.header, cells)
     whole = whole and len(cells) < LOOK_ROWS
     return Look(shape.header, types, texts, 2 + shape.skipped, whole, shape.delimiter, decimal)

@@ -58,6 +58,11 @@ PACKED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7-Zip", b"Rar!": "
 """First bytes of kinds of packed files that are not unpacked here."""
 
 
+def no_rows(origin: str) -> str:
+    """What is said of a file that has a header alone."""
+    return f"{origin}: there is a header but no rows; nothing to load"
+
+
 def decoded_head(head: bytes, origin: str) -> str:
     """The first bytes as text, without a partly read last character.
 
