@@ -59,10 +59,11 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
     counts = visit.workbench.counts(dataset.hash)
     place = st.container()
     outcome, row = st.container(), st.container()
-    settings = over_time.settings(visit, dataset)
-    chart = st.container()
+    controls, chart = st.empty(), st.container()
+    with controls.container():
+        settings = over_time.settings(visit, dataset)
     with place:
-        result = None if settings is None else over_time.result(visit, dataset, settings)
+        result = None if settings is None else over_time.result(visit, dataset, settings, controls)
     names = {} if result is None else row_names(result, visit.workbench.profile_names(dataset.hash, used))
     other = views.of_other_resources(visit, dataset, columns)
     with outcome:

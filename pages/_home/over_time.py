@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages._frame import cross_link
 from pages._frame.cross_link import Link
@@ -39,8 +40,11 @@ def settings(visit: Visit, dataset: Dataset) -> OverTimeSettings | None:
     return forms.settings(visit, dataset, OVER_TIME, MAIN, own=own)
 
 
-def result(visit: Visit, dataset: Dataset, chosen: OverTimeSettings) -> OverTime | None:
-    """Return memory over time: computed at once where it is quick, else by a job; None where there is none."""
+def result(visit: Visit, dataset: Dataset, chosen: OverTimeSettings, controls: DeltaGenerator) -> OverTime | None:
+    """Return memory over time: computed at once where it is quick, else by a job.
+
+    None where there is none: then that stands in the place of its controls, which would choose nothing.
+    """
     compute, fit = visit.workbench.over_time, clusterings.everywhere(dataset)
     try:
         if dataset.rows <= MOST_RUNS_AT_ONCE:
@@ -60,7 +64,7 @@ def result(visit: Visit, dataset: Dataset, chosen: OverTimeSettings) -> OverTime
             ),
         )
     except (ColumnMissing, NotEnoughData) as error:
-        st.caption(f"No chart over time: {markdown_text(str(error), 300)}.")
+        controls.caption(f"No chart over time: {markdown_text(str(error), 300)}.")
         return None
 
 

@@ -59,8 +59,10 @@ def told(test):
 def test_without_finished_runs_every_page_says_so_and_the_ledger_is_shown(app, poor):
     opened = app("home", home_steps="true")
     assert "home_verdict_link" not in [one.key for one in opened.button]
+    assert not any(one.label in ("Show by", "Time bin") for one in opened.selectbox)  # there is no chart to choose for
+    assert any("No chart over time" in one.value for one in opened.caption)
+    assert any("none of them has finished" in one.value for one in opened.caption)
     home = told(opened)
-    assert "none of them has finished" in home
     assert "not with this dataset · Profiles: dataset" in home
     assert "not with this dataset · Requests: no run has finished" in home
     for page in ("profiles", "classify", "durations", "sweep"):
