@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.store.test_pods import services
+from workprof.answers.comparison import Measured
 from workprof.cli.main import app
 from workprof.core.settings import from_environment
 from workprof.memory.ledger_settings import MEMORY, LedgerSettings
@@ -106,6 +107,12 @@ def test_every_number_is_the_one_that_its_side_gives_alone(bench):
         assert (one["state"] == "vanished") == (name not in users[1])
     changes = [abs(one["requested_gb_h_after"] - one["requested_gb_h_before"]) for one in told["rows"]]
     assert (np.diff(changes) <= 1e-9).all()
+
+
+def test_a_verdict_that_holds_more_is_no_saving_below_zero():
+    saved = Measured("The verdict saves", "share", -0.337, 0.12)
+    assert saved.words(saved.before) == "none; 33.7 % more held"
+    assert saved.words(saved.after) == "12.0 %"
 
 
 def test_a_dataset_beside_itself_changes_nothing(bench):

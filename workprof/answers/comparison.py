@@ -43,9 +43,11 @@ class Measured:
         return self.after / self.before - 1 if self.before else math.nan
 
     def words(self, value: float) -> str:
-        """A value with its unit."""
+        """A value with its unit; of a saving below 0 what is held instead."""
         if math.isnan(value):
             return "no data"
+        if value < 0 and self.unit == "share":
+            return f"none; {format_share(-value)} more held"
         measure = MEASURES.get(self.unit)
         return measure.words(value) if measure else f"{compact(value)} {self.unit}"
 
