@@ -53,6 +53,11 @@ def test_time_coverage_has_units_and_counts_what_it_leaves_out():
     assert (chart.figure.data[0].x * 24 == np.arange(4) + 0.5).all()  # bars stand over their bins
 
 
+def test_starts_at_one_moment_have_that_moment_on_the_axis_and_no_parts_of_a_second():
+    axis = coverage_chart(TimeCoverage(1.7e9 + np.array([0.0, 1.0]), np.array([1]), 0, 0.0)).figure.layout.xaxis
+    assert [tick.timestamp() for tick in axis.tickvals] == [1.7e9]
+
+
 def test_real_dates_are_shown_as_dates():
     chart = coverage_chart(TimeCoverage(1.7e9 + np.arange(3) * 3600.0, np.array([1, 2]), 0))
     assert chart.figure.layout.xaxis.title.text == "Start (date, UTC)"

@@ -32,7 +32,7 @@ def coverage_chart(coverage: TimeCoverage, utc_offset_h: float = 0.0) -> Chart |
         return None
     edges, dates = coverage.edges_s, with_dates(coverage)
     width = float(edges[1] - edges[0])
-    middles = edges[:-1] + width / 2
+    middles = edges[:-1] + (width / 2 if coverage.span_s else 0.0)  # of one moment, that moment
     local = middles + utc_offset_h * HOUR_S
     x = [dt.datetime.fromtimestamp(one, dt.UTC) for one in local] if dates else middles / DAY_S
     axis = f"Start (date, {zone(utc_offset_h)})" if dates else "Start (day of the trace)"
@@ -44,6 +44,8 @@ def coverage_chart(coverage: TimeCoverage, utc_offset_h: float = 0.0) -> Chart |
         height=240,
         bargap=0.05,
     )
+    if not coverage.span_s:
+        figure.update_xaxes(tickvals=list(x))
     empty, span = int((coverage.rows == 0).sum()), coverage.span_s
     over = format_duration(span if math.isfinite(span) else float(edges[-1] - edges[0]))
     gaps = f"; {empty:,} of {counted(coverage.rows.size, 'bin')} are empty" if empty else ", without gaps"
