@@ -219,7 +219,14 @@ def _label_form(context: PageContext, dataset: str, runs: RunList, edits: Librar
     options = {f"all runs of {name}": lines for name, lines in sorted(by_label.items())}
     options |= {line.name: [line] for line in runs.runs}
     with st.grid(min_column_width=220, gap="small"):
-        picked = st.selectbox("Workload or run", list(options), key="phases_label_of", persist_state="session")
+        picked = st.selectbox(
+            "Workload or run",
+            list(options),
+            index=None,  # the one that was excluded or renamed is gone: none other takes its place
+            key="phases_label_of",
+            placeholder="Choose one",
+            persist_state="session",
+        )
         label = st.text_input(
             "Counts as",
             key="phases_label",
@@ -227,11 +234,13 @@ def _label_form(context: PageContext, dataset: str, runs: RunList, edits: Librar
             placeholder="name of a workload",
             persist_state="session",
         )
-    lines = options[picked]
+    lines = options[picked] if picked else []
     with st.container(horizontal=True):
-        if st.button("Add or rename", icon=":material/label:", key="phases_label_set", disabled=not label.strip()):
+        if st.button(
+            "Add or rename", icon=":material/label:", key="phases_label_set", disabled=not (lines and label.strip())
+        ):
             _save(context, dataset, edits, lines, label.strip())
-        if st.button("Exclude", icon=":material/bookmark_remove:", key="phases_label_out"):
+        if st.button("Exclude", icon=":material/bookmark_remove:", key="phases_label_out", disabled=not lines):
             _save(context, dataset, edits, lines, LEFT_OUT)
         if st.button("As recorded", icon=":material/undo:", key="phases_label_undo", disabled=not edits.labels):
             _save(context, dataset, LibraryEdits(), [], "")

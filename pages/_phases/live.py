@@ -22,6 +22,7 @@ from workprof.workbench.recordings import Following, counters_of, recordings
 EVERY_S = 1.0
 REMATCH_EVERY = 3
 FOLLOWED, NAME = "phases_followed", "phases_live"
+BY_ALL_RUNS = "Normalised over all known runs: that of the run itself needs its end."
 NONE = (
     "No recording is in progress. Start one in this server's data folder (WORKPROF_DATA) or home with "
     "`workprof record -o NAME.csv -- COMMAND`."
@@ -79,7 +80,10 @@ def _replayed(context: PageContext) -> None:
     settings = LiveSettings(library, LibraryEdits((*others, RunLabel(*own, LEFT_OUT))))
     known = _known(context, settings)
     if known is not None:
-        st.caption(f"Below, {markdown_text(context.line.name, 80)} as it would have been followed to its end.")
+        st.caption(
+            f"Below, {markdown_text(context.line.name, 80)} as it would have been followed to its end. {BY_ALL_RUNS} "
+            "Match knows the whole run, and may be surer."
+        )
         with st.spinner("Following the run…"):
             view = context.workbench.replayed_run(context.dataset.hash, context.line, known)
         _drawn(context, view, ended=True)
@@ -97,7 +101,7 @@ def _settings(context: PageContext, path: Path) -> LiveSettings | None:
         )
         return None
     if context.library.fingerprints.normalise != "train":
-        st.caption(":material/info: Normalised over all known runs: that of the run itself needs its end.")
+        st.caption(f":material/info: {BY_ALL_RUNS}")
     fingerprints = replace(context.library.fingerprints, normalise="train")
     library = replace(context.library, counters=common, fingerprints=fingerprints)
     return LiveSettings(library, edits_of(context, context.dataset.hash))

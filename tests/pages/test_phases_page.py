@@ -185,6 +185,8 @@ def test_a_library_is_changed_by_hand_and_put_back(page, runs, house):
     test.text_input(key="phases_label").input("a new name").run()
     next(button for button in test.button if button.label == "Add or rename").click().run()
     assert not problems(test)
+    assert test.selectbox(key="phases_label_of").value is None  # of the old name there is none, and no other is chosen
+    assert next(button for button in test.button if button.label == "Exclude").disabled
     workbench = house().workbench
     assert {one.label for one in workbench.library_edits(runs).labels} == {"a new name"}
     assert "not compared with these settings yet" in words(test)
