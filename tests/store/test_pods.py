@@ -342,6 +342,7 @@ def test_services_that_run_on_have_windows_and_hours(load, store, phase):
     assert ledger_of({"jobs": jobs}, LedgerSettings(), lambda *_: None).totals.hours == pytest.approx(12.0)
     (note,) = [one for one in notes(verdict_of({"jobs": jobs}, VerdictSettings())) if "windows" in one]
     assert note.startswith("144 runs are windows of 12 services. None was seen for more than 1 h")
+    assert note.endswith("The plan adds up what each window never used, the ledger what each whole run did.")
 
 
 def test_windows_of_cpu_and_without_samples(load):

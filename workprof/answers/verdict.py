@@ -378,11 +378,11 @@ def services_words(verdict: Verdict) -> str:
     found = verdict.services
     if found is None:
         return ""
-    words = f"{counted(found.n_windows, 'run')} are windows of {counted(found.n_services, 'service')}"
-    if found.longest_s >= WHOLE_CYCLE_S:
-        return f"{words}."
-    seen = format_duration(found.longest_s)
-    return f"{words}. None was seen for more than {seen}: its use at other times is not known."
+    words = f"{counted(found.n_windows, 'run')} are windows of {counted(found.n_services, 'service')}."
+    if found.longest_s < WHOLE_CYCLE_S:
+        seen = format_duration(found.longest_s)
+        words += f" None was seen for more than {seen}: its use at other times is not known."
+    return f"{words} The plan adds up what each window never used, the ledger what each whole run did."
 
 
 def notes(verdict: Verdict) -> tuple[str, ...]:
