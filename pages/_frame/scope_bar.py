@@ -98,7 +98,8 @@ def _saved(visit: Visit, whole: Dataset) -> None:
     with st.container(horizontal=True):
         text = saved.get(name or "", "")
         shown = visit.workbench.dataset(narrowed(whole.hash, parsed(text))).hash if text else ""
-        st.button("Show it", key="scope_saved_show", disabled=not text, on_click=_take, args=(shown,))
+        if st.button("Show it", key="scope_saved_show", disabled=not text, on_click=_take, args=(shown,)):
+            st.rerun()  # of a button in a dialog the dialog alone is drawn anew, and the page would be of other runs
         forget = visit.workbench.remove_scope
         off = not text or visit.readonly
         st.button("Forget it", key="scope_saved_forget", disabled=off, on_click=forget, args=(name,))

@@ -22,6 +22,7 @@ def server(tmp_path_factory):
         with Workbench(from_environment()) as workbench:
             trace = workbench.ingest([SAMPLE]).hash
             part = workbench.dataset(f"{trace}?user={USER}")
+            workbench.save_scope("the first user", f"user={USER}")
     with running_server(home) as running:
         yield running, part
 
@@ -45,3 +46,16 @@ def test_a_user_is_chosen_and_goes_along_to_the_next_page(server, visitors):
     page.get_by_role("button", name="All runs").click(timeout=PATIENCE_MS)
     page.get_by_text(f"user {USER}: {part.rows:,} of 15,000 runs").wait_for(state="hidden", timeout=PATIENCE_MS)
     assert parse_qs(urlsplit(page.url).query)["ds"] == [split(part.hash)[0]]
+
+
+def test_a_saved_scope_is_shown_by_the_page_and_not_in_the_address_alone(server, visitors):
+    running, part = server
+    somebody = visitors(running)
+    somebody.open("/data")
+    page = somebody.page
+    page.get_by_role("button", name="Narrow").click(timeout=PATIENCE_MS)
+    page.get_by_role("combobox", name="Saved scopes").click(timeout=PATIENCE_MS)
+    page.get_by_role("option", name="the first user").click(timeout=PATIENCE_MS)
+    page.get_by_role("button", name="Show it").click(timeout=PATIENCE_MS)
+    page.get_by_text(f"user {USER}: {part.rows:,} of 15,000 runs").wait_for(timeout=PATIENCE_MS)
+    assert parse_qs(urlsplit(page.url).query)["ds"] == [part.hash]
