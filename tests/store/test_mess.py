@@ -265,6 +265,15 @@ def test_moments_in_two_units_are_each_read_in_their_own_and_told(store, write, 
     assert checks["units disagree"].count == min(len(set(of_ms)), 60 - len(set(of_ms))) or len(set(of_ms)) == 30
 
 
+@pytest.mark.parametrize("nothing", ["None", "NaT", "nan", "<none>", "Unknown", "n/a"])
+def test_an_end_that_is_not_known_is_open(store, write, nothing):
+    rows = [f"r{at},running,{1790000000 + at},{nothing}\n" for at in range(3)]
+    text = "job,status,started,finished\n" + "a,done,1790000000,1790000600\n" + "".join(rows)
+    report, frame, _ = loaded(store, write("open.csv", text), "duration_s")
+    assert (report.rows, report.rejected, report.running) == (4, 0, 3)
+    assert frame["duration_s"].tolist() == [600, 600, 599, 598]
+
+
 def test_one_end_in_another_unit_turns_no_other_row(store, write):
     rows = [f"j{at},done,{1790000000 + at},{1790000600 + at}\nk{at},running,{1790000000 + at},\n" for at in range(20)]
     text = "job,status,started,finished\n" + "".join(rows) + "late,done,1790003800,1790004400000\n"

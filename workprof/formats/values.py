@@ -180,9 +180,12 @@ TWO_DIGITS = r"^\s*\d{1,2}(?:[/.]\d{1,2}[/.]|[- ][A-Za-z]{3}[- ])\d\d(?:\D|$)"
 """A moment whose year has two digits: 69 to 99 are of the last century, 00 to 68 of this one (POSIX, strptime)."""
 
 OPEN = r"[+-]?inf(?:inity)?|9999-.*"
-NOT_KNOWN = r"epoch|(?:1970-01-01|000[01]-0[01]-0[01])(?:[T ]00:00(?::00(?:\.0+)?)?)?\s?(?:Z|[+-]00(?::?00)?)?"
+NOT_KNOWN = (
+    r"epoch|unknown|nan|nat|n/a|<?(?:none|na|null|unset)>?|"
+    r"(?:1970-01-01|000[01]-0[01]-0[01])(?:[T ]00:00(?::00(?:\.0+)?)?)?\s?(?:Z|[+-]00(?::?00)?)?"
+)
 """Texts of moments that never come, or are not known: Postgres writes 'infinity' and 'epoch', MySQL zeros, Go the
-year 1."""
+year 1, kubectl '<none>', Slurm 'Unknown', Python 'None' and 'NaT'."""
 
 
 IN_NUMBERS = r"\s*(\d{1,2})(?:/(\d{1,2})/|-(\d{1,2})-\d\d)\d\d"

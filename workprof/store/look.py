@@ -75,14 +75,15 @@ class Look:
             self._connection.register("look", table)
             number = values.number("t", quantity, 1.0, generic.FORMAT.size_base, self.decimal)
             bare = values.plain("t", self.decimal)
-            sql = f"SELECT {number} AS n, {bare} IS NOT NULL AS b FROM look"
+            none = values.no_moment("t") if quantity in (values.TIME, values.TIME_DAY_FIRST) else "FALSE"
+            sql = f"SELECT {number} AS n, {bare} IS NOT NULL AS b, t IS NOT NULL AND NOT {none} AS p FROM look"
             result = self._connection.execute(sql).fetchnumpy()
             self._connection.unregister("look")
             read = np.ma.filled(np.ma.asarray(result["n"], dtype=np.float64), np.nan)
             self._read[key] = Numbers(
                 read,
                 np.ma.filled(np.ma.asarray(result["b"]), False).astype(bool),
-                np.array([value is not None for value in self.texts[column]], dtype=bool),
+                np.ma.filled(np.ma.asarray(result["p"]), False).astype(bool),
             )
         return self._read[key]
 
