@@ -388,7 +388,7 @@ def test_steps_beside_their_jobs_are_no_runs(store, write, ids, runs):
     "name, form",
     [
         *(("exit_code", "{}"), ("exit status", "{}"), ("exit_code", "{}:0"), ("exit", "{}"), ("returncode", "{}")),
-        *(("rc", "{}.0"), ("exitcode", "{}")),
+        *(("retcode", "{}.0"), ("exitcode", "{}")),
     ],
 )
 def test_exit_codes_tell_what_has_finished(store, write, name, form):

@@ -180,7 +180,6 @@ TOGETHER: dict[str, str] = {
     "exitstatus": "exit status",
     "returncode": "return code",
     "retcode": "return code",
-    "rc": "return code",
     "numgpus": "gpu count",
     "numcpus": "cpu count",
 }
