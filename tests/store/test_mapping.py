@@ -402,6 +402,7 @@ def test_exit_codes_tell_what_has_finished(store, write, name, form):
     [
         ("status,conclusion", ["completed,success", "completed,failure", "completed,cancelled"]),
         ("status,exit_code", ["finished,0", "finished,1", "finished,137"]),
+        ("status,success", ["ended,True", "ended,False", "done,False"]),
         ("exit_code,state", ["0:0,COMPLETED", "1:0,FAILED", "0:0,TIMEOUT"]),
     ],
 )

@@ -28,6 +28,7 @@ FORMAT = Format(
         "0",
         "0.0",
         "0:0",
+        "true",  # of a column `success`
     ),
     duration_from_times=True,
     rows_version=7,
@@ -61,6 +62,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "status": (
         *("status", "state", "result", "outcome", "conclusion", "phase", "exit status", "exit code", "final state"),
         *("final status", "result state", "result status", "stat", "exit", "return code", "exit value"),
+        *("success", "succeeded", "successful"),
     ),
     "submit_time_s": ("submit", "submit time", "arrival"),
     "start_time_s": ("start", "scheduled", "launch"),

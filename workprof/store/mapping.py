@@ -540,11 +540,15 @@ def _bad_ends(statuses: Sequence[str]) -> tuple[int, int]:
     """How many statuses are a bad end by their words, and how many by an exit code."""
     counts = Counter(statuses).items()
     causes = {status: cause_of(status) for status, _ in counts}
-    words = sum(n for status, n in counts if causes[status] in (OUT_OF_MEMORY, TIMED_OUT, KILLED, FAILED))
+    bad = (OUT_OF_MEMORY, TIMED_OUT, KILLED, FAILED)
+    words = sum(n for status, n in counts if causes[status] in bad or status.strip().lower() == "false")
     return words, sum(n for status, n in counts if EXIT_CODE.fullmatch(status.strip()))
 
 
 EXIT_CODE = re.compile(r"-?[1-9]\d*(?:\.0)?(?::\d+)?|0:[1-9]\d*")
+SUCCESS = frozenset(["success", "succeeded", "successful"])
+"""Names of a column that is true or false; of 0 and 1, 0 would be an exit code."""
+
 LONGEST_LOGIN = 32
 """Characters of a user's name (useradd); uids of Kubernetes are longer, and are of pods."""
 
@@ -553,6 +557,8 @@ def _fits_text(field: str, column: str, there: Sequence[str], look: Look) -> boo
     numeric = look.types[column] in (NUMBER, "BIGINT")
     if field == "status":
         words = {value.strip().lower() for value in there}
+        if words_of(column)[0] <= SUCCESS:
+            return words <= {"true", "false"}
         return any(word in generic.FORMAT.finished or cause_of(word) != OTHER for word in words)
     if field == "task_name" and words_of(column)[0] & WRITTEN:
         return _shared(column, look)
