@@ -101,7 +101,7 @@ def empty(visit: Visit) -> None:
     st.markdown("Load a trace and see what runs on the cluster and what it wastes. Nothing leaves this machine.")
     with st.container(horizontal=True):
         datasets.sample_button(visit)
-        datasets.upload_button()
+        datasets.upload_button(visit)
         stops.start_button()
     st.header("In 60 seconds")
     st.markdown(FIRST_STEPS)

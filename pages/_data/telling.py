@@ -35,7 +35,7 @@ def _alerts(visit: Visit, dataset: Dataset) -> None:
     if own:
         tables.answer(answer.table(), key="data_alerts_table", alt=answer.sentence)
     if visit.admins_only:
-        st.caption(visit.admins_only)
+        st.caption(f"{visit.admins_only.removesuffix('.')}: alerts cannot be added.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _form(visit, dataset)

@@ -184,13 +184,16 @@ def empty_state(visit: Visit, needs: str, kind: str = JOBS) -> None:
     st.info(f"{needs} {then}", icon=":material/info:")
     with st.container(horizontal=True):
         sample_button(visit, kind)
-        upload_button()
+        upload_button(visit)
 
 
-def upload_button() -> None:
-    """Show the button that leads to the Data page."""
+def upload_button(visit: Visit) -> None:
+    """Show the button that leads to the Data page, for those who may import."""
     if st.button(
-        "Upload", icon=":material/upload:", help="Your own CSV, Parquet or JSON lines file, on the Data page."
+        "Upload",
+        icon=":material/upload:",
+        disabled=bool(visit.admins_only),
+        help=visit.admins_only or "Your own CSV, Parquet or JSON lines file, on the Data page.",
     ):
         st.switch_page(DATA_PAGE)
 

@@ -79,7 +79,7 @@ def _nothing(visit: Visit) -> None:
             disabled=bool(visit.admins_only) or not all(file.is_file() for file in files.values()),
             help=visit.admins_only or "Three workloads that were really measured on parts of one machine.",
         )
-        datasets.upload_button()
+        datasets.upload_button(visit)
     if clicked:
         with st.spinner("Loading the sample…"):
             for name, file in files.items():

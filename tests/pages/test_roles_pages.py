@@ -25,6 +25,9 @@ def test_data_is_imported_renamed_and_removed_by_admins(app, loaded, monkeypatch
     assert told(test, "Rename") == told(test, "Remove") == {why or ""}
     assert ("datasets cannot be imported" in words(test)) == bool(why)
     assert bool(test.file_uploader) == (not why)
+    alerts = words(app("data", ds=loaded.hash, data_alerts="true"))
+    assert ("alerts cannot be added" in alerts) == bool(why)
+    assert told(app("phases"), "Upload") == {why or ""}  # nothing is loaded there
     assert ("Add" in [button.label for button in test.button]) == (not why)
     assert ("Who did what" in [fold.label for fold in test.expander]) == (role == "admin")
 

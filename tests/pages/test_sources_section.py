@@ -37,6 +37,7 @@ def test_a_source_is_added_refreshed_and_forgotten(app, house, tmp_path):
     button(test, "data_add").click().run()
     assert problems(test) == []
     assert house().workbench.source("all").last is None
+    assert r"1 source; not refreshed yet\: all\." in [one.value for one in test.markdown]
     test = refreshed(test, house)
     assert problems(test) == []
     assert r"all has 40 runs\: 40 new\." in [one.value for one in test.success]

@@ -63,10 +63,13 @@ REFRESHES = (
 def sources_answer(sources: Sequence[SourceStatus]) -> Answer:
     """All sources: when each was refreshed, what came, which failed."""
     failed = [one.name for one in sources if one.failed]
+    new = [one.name for one in sources if not (one.last or one.failed)]
     if not sources:
         sentence = "There is no source yet; `workprof source add NAME --from KIND` adds one."
     elif failed:
         sentence = f"{listed(failed)} failed at the last refresh; the rows before it stay."
+    elif new:
+        sentence = f"{counted(len(sources), 'source')}; not refreshed yet: {listed(new)}."
     else:
         sentence = f"{counted(len(sources), 'source')}; no last refresh failed."
     return Answer(sentence, tables=(Table("sources", "Sources", SOURCES, sources),))
