@@ -267,7 +267,7 @@ def test_kills_at_a_smaller_request_bound_what_a_larger_one_is_lowered_to(killed
     assert all((row.size > 3) == killed for row in rows)
     assert {row.reason for row in rows} == {ROOM_ABOVE if killed else ROOM}
     if killed:
-        assert why(rows[0], MEMORY, "GB").endswith("of 16 GB; runs that asked for less were killed")
+        assert why(rows[0], MEMORY, "GB").endswith("of 16 GB; runs of a smaller request were killed")
 
 
 @pytest.mark.parametrize("applied", APPLIED)

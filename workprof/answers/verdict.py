@@ -103,7 +103,7 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
     was = "was" if row.n_killed == 1 else "were"
     killed = f"{row.n_killed:,} of {runs} {'timed out' if resource == TIME else f'{was} killed for memory'}"
     though = f", though {killed}" if row.n_killed else ""
-    below = "runs of a shorter limit timed out" if resource == TIME else "runs that asked for less were killed"
+    below = "runs of a shorter limit timed out" if resource == TIME else "runs of a smaller request were killed"
     larger = "longer limit" if resource == TIME else "larger request"
     if row.reason == FEW and row.by and row.n_runs > 1:  # as of before
         return f"kept: too few of {runs} had ended{though}"
