@@ -89,7 +89,7 @@ def login_rules(environment: Mapping[str, str]) -> LoginRules:
 SHORTEST_SECRET = 32
 PROVIDER_KEYS = ("client_id", "client_secret", "server_metadata_url")
 CALLBACK = "/oauth2callback"
-HOW = 'The README says how, under "Security".'
+HOW = "docs/security.md says how."
 
 
 @dataclass(frozen=True)
