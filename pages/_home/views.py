@@ -15,7 +15,7 @@ from pages._memory.scope import none_ended
 from pages._parts import clusterings, figures
 from pages._runs import links
 from workprof.answers.home import PRICE, deeds
-from workprof.answers.ledger import first_findings, ledger_sentence
+from workprof.answers.ledger import first_findings, judged_resources, ledger_sentence
 from workprof.answers.nodes import decision_sentence
 from workprof.answers.over_time import largest_named
 from workprof.answers.saved_runs import recent_line
@@ -71,11 +71,12 @@ REQUESTED = {one.request for one in RESOURCES}
 def of_other_resources(visit: Visit, dataset: Dataset, columns: Columns) -> Ledger | None:
     """Return the ledger where memory cannot be judged and cores or GPUs can: made where that is quick, else as kept."""
     held = {one.column.name for one in columns if one.missing_share < 1}
-    if not judged_besides_memory(held) or not _unfit(visit, dataset):
+    if not judged_besides_memory(held) or not missing_for_sizes(columns) or not dataset.finished_rows:
         return None
-    if dataset.rows > over_time.MOST_RUNS_AT_ONCE:
-        return visit.workbench.ledger.cached(dataset.hash).result
-    return visit.workbench.ledger(dataset.hash)
+    compute = visit.workbench.ledger
+    large = dataset.rows > over_time.MOST_RUNS_AT_ONCE
+    result = compute.cached(dataset.hash).result if large else compute(dataset.hash)
+    return result if result is not None and judged_resources(result) else None
 
 
 def verdict(visit: Visit, dataset: Dataset) -> Verdict | None:
