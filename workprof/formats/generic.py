@@ -115,8 +115,8 @@ NUMBERED = re.compile(
 )
 """Names of columns that tell runs apart: beside one, a job's name says what runs."""
 
-OF_TWO = ("cpu", "gpu", "nodes", "account")
-"""Names of two fields: the values tell which, and of an account whether another column is the user."""
+OF_TWO = ("cpu", "gpu", "nodes", "account", "run")
+"""Names of two fields: the values tell which, of an account whether another column is the user, of a run its unit."""
 
 WORDS: dict[str, str] = {
     alias: word

@@ -210,11 +210,12 @@ def _of_text(head: bytes, whole: bool, origin: str, options: IngestOptions) -> L
         whole = whole and len(rows) < SAMPLE_ROWS
         return Look(names, _types(names, rows, decimal), texts_of(names, rows), 0, whole, decimal=decimal)
     shape = text_shape(head[:HEAD_BYTES], origin, options.delimiter)
-    if any("\n" in name and shape.delimiter in name for name in shape.raw_header):  # a quote that is left open
+    left_open = any("\n" in name and shape.delimiter in name for name in shape.raw_header)  # a quote
+    if left_open:
         shape = text_shape(head[:HEAD_BYTES], origin, options.delimiter, quoting=False)
     decimal = options.decimal or shape.decimal
     cells = cells_of(decoded_head(head[shape.skipped_bytes :], origin), shape, whole)
-    if whole and not cells:
+    if whole and not cells and not left_open:
         raise NoRows(no_rows(origin))
     types, texts = _types(shape.header, cells, decimal), texts_of(shape.header, cells)
     whole = whole and len(cells) < LOOK_ROWS
