@@ -27,13 +27,17 @@ def server(tmp_path_factory):
         yield running, part
 
 
+def narrowing(somebody):
+    """Open Data and its dialog, and return the page."""
+    somebody.open("/data")
+    somebody.page.get_by_role("button", name="Narrow").click(timeout=PATIENCE_MS)
+    return somebody.page
+
+
 @pytest.mark.soak
 def test_a_user_is_chosen_and_goes_along_to_the_next_page(server, visitors):
     running, part = server
-    somebody = visitors(running)
-    somebody.open("/data")
-    page = somebody.page
-    page.get_by_role("button", name="Narrow").click(timeout=PATIENCE_MS)
+    page = narrowing(visitors(running))
     page.get_by_role("combobox", name="Users").fill(USER, timeout=PATIENCE_MS)
     page.get_by_role("option", name=USER).click(timeout=PATIENCE_MS)
     page.keyboard.press("Escape")
@@ -50,10 +54,7 @@ def test_a_user_is_chosen_and_goes_along_to_the_next_page(server, visitors):
 
 def test_a_saved_scope_is_shown_by_the_page_and_not_in_the_address_alone(server, visitors):
     running, part = server
-    somebody = visitors(running)
-    somebody.open("/data")
-    page = somebody.page
-    page.get_by_role("button", name="Narrow").click(timeout=PATIENCE_MS)
+    page = narrowing(visitors(running))
     page.get_by_role("combobox", name="Saved scopes").click(timeout=PATIENCE_MS)
     page.get_by_role("option", name="the first user").click(timeout=PATIENCE_MS)
     page.get_by_role("button", name="Show it").click(timeout=PATIENCE_MS)
