@@ -17,6 +17,7 @@ from workprof.answers.verdict_exports import risk
 from workprof.charts.memory.verdict import curve_chart
 from workprof.charts.tour import decision_stop
 from workprof.core.answer import to_json, to_text
+from workprof.core.causes import KILLS
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.stats import Interval
 from workprof.core.units import gb_h, number
@@ -498,6 +499,14 @@ def test_no_size_is_above_a_request_that_it_lowers():
         assert (row.size < row.request) == (row.action == LOWER)
         assert row.size == pytest.approx(round(row.size / 0.1) * 0.1) or row.action == KEEP
         assert row.retry[0] >= row.size
+
+
+@pytest.mark.parametrize("column", ["status", KILLS, None])
+def test_kills_of_today_are_known_where_the_trace_says_how_runs_ended(column):
+    table = jobs(4).drop(columns="status", errors="ignore")
+    found = verdict(table if column is None else table.assign(**{column: 0}))
+    told = "not known today" not in to_text(verdict_answer(found)), "not say how runs" not in " ".join(notes(found))
+    assert told == (column is not None, column is not None)
 
 
 def test_few_runs_keep_everything_and_say_so():

@@ -94,3 +94,4 @@ def test_runs_that_ended_badly_are_counted_by_cause(store, write):
 def test_a_table_without_a_status_says_nothing_of_ends(store, write):
     report = store.ingest([write("bare.csv", "job_name,user,duration_s\na,ann,60\nb,bob,70\n")], IngestOptions())
     assert (store.counts(report.hash).ended, store.counts(report.hash).tells_ends) == ((), False)
+    assert [(check.name, check.count) for check in report.checks] == [("no status", 2)]

@@ -341,11 +341,12 @@ def figures(verdict: Verdict) -> tuple[Figure, ...]:
     if judged.saved_share < 0:
         low, high = -high, -low
     window = "" if math.isnan(low) else f"next: {format_share(low)} to {format_share(high)}"
+    killed = f"{today.kills:,}" if verdict.tells_ends else "not known"
     return (
         Figure(REQUESTED, today, f"by {counted(judged.n_runs, 'later run')}"),
         Figure(UNUSED, today, f"{gb_h(today.unused)} of {counted(judged.n_runs, 'later run')}"),
         Figure(saved_or_more(judged), judged, window),
-        Figure(KILLS, judged, f"{number(judged.expected_kills)} foreseen; {today.kills:,} today"),
+        Figure(KILLS, judged, f"{number(judged.expected_kills)} foreseen; {killed} today"),
     )
 
 
@@ -398,6 +399,8 @@ def notes(verdict: Verdict) -> tuple[str, ...]:
         result.append("The trace has no submit times: a run counts as submitted when it started.")
     if verdict.settings.cost_per_kill_gb_h is not None and verdict.settings.acceptable_kills:
         result.append("A cost per kill is given, so the acceptable kills are not looked at.")
+    if not verdict.tells_ends:
+        result.append("The trace does not say how runs ended: all count as finished, and no kill of today is known.")
     if today.above:
         result.append(f"{counted(today.above, 'later run')} used more than they requested and were not killed.")
     if memory.left_out:

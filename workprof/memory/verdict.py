@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from workprof.core.arrays import MOST_USED, Floats, Ints, LatestRuns, latest_of
+from workprof.core.causes import KILLS
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
@@ -303,6 +304,7 @@ class Verdict(Shown):
     seconds: float
     missing: tuple[Decision, ...] = ()  # decisions on rows that are not there
     services: Services | None = None  # judged by windows; None where nothing is
+    tells_ends: bool = True  # whether the trace says how runs ended
 
     @property
     def memory(self) -> ResourceVerdict:
@@ -339,8 +341,9 @@ def verdict_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings, pr
         left_out = earlier | dict(resource.left_out) if resource.name == MEMORY else dict(resource.left_out)
         results.append(_resource_verdict(resource, settings, left_out))
     notes = tuple(filter(None, (frames["jobs"].attrs.get("not_known"),)))
-    services = services_of(jobs)
-    return Verdict(settings, tuple(results), notes, time.perf_counter() - started, services=services)
+    tells_ends = not {"status", KILLS}.isdisjoint(jobs.columns)
+    seconds = time.perf_counter() - started
+    return Verdict(settings, tuple(results), notes, seconds, services=services_of(jobs), tells_ends=tells_ends)
 
 
 def further_verdicts_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings) -> tuple[ResourceVerdict, ...]:

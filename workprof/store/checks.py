@@ -106,6 +106,15 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
     ]
     if "status" in have:
         result += _endings()
+    elif KILLS not in have and any(rule.field == "status" for rule in declared.rules):
+        result.append(
+            Question(
+                "no status",
+                "info",
+                count_where(FINISHED),
+                "runs of which no column says how they ended: they count as finished",
+            )
+        )
     return tuple(result)
 
 
