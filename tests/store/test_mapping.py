@@ -8,6 +8,7 @@ from datetime import datetime
 import numpy as np
 import pytest
 
+from workprof.core.causes import CAUSES, causes_of
 from workprof.core.errors import ColumnMissing, SettingsError, UnitUnknown
 from workprof.core.units import GIB
 from workprof.store.mapping import document, from_json, words_of
@@ -410,6 +411,26 @@ def test_of_several_statuses_the_one_that_tells_failures_counts(store, write, na
     text = table(f"job,runtime_s,{names}", lambda at: (f"j{at}", 9, ends[at % 3]), 30)
     store.ingest([write("s.csv", text)], AUTO)
     assert store.dataset("s").finished_rows == 10
+
+
+@pytest.mark.parametrize(
+    "states, ends",
+    [
+        ("CD F TO OOM CA R PD", "finished failed timed_out out_of_memory killed running waiting"),
+        ("cd nf dl pr bf cg rq", "finished failed timed_out killed failed running waiting"),
+        ("DONE EXIT RUN PEND SSUSP PSUSP DONE", "finished failed running waiting running waiting finished"),
+        ("CA PR NY CA PR TX CA", " ".join(["finished"] * 7)),
+        ("F R Q H E W B", " ".join(["finished"] * 7)),
+    ],
+)
+@pytest.mark.parametrize("heading", ["job,runtime_s,st", "JobID,Elapsed,State"])
+def test_short_states_are_those_of_slurm_where_one_is_no_other(store, write, heading, states, ends):
+    of_slurm = heading.startswith("JobID") and "CD" in states
+    text = table(heading if of_slurm else "job,runtime_s,st", lambda at: (at, "00:00:09", states.split()[at]), 7)
+    store.ingest([write("s.csv", text)], AUTO)
+    frame = store.frame("s", ["job_name"] if "B" in states or "NY" in states else ["status"], finished_only=False)
+    told = [CAUSES[end].replace(" ", "_") if end >= 0 else "finished" for end in causes_of(frame)]
+    assert told == ends.split()
 
 
 def test_cores_that_a_run_was_given_are_no_use_and_a_bare_cpu_is_asked(store, write):

@@ -67,11 +67,25 @@ Source: the state codes of Slurm's sacct, the phases and reasons of Kubernetes, 
 Nextflow, Cromwell and the PAI trace.
 """
 
+SHORT_STATES = {
+    **dict.fromkeys(("f", "bf", "nf"), FAILED),
+    **dict.fromkeys(("ca", "pr", "rv", "st"), KILLED),
+    **dict.fromkeys(("to", "dl"), TIMED_OUT),
+    **dict.fromkeys(("r", "cf", "cg", "rs", "s", "si", "so"), RUNNING),
+    **dict.fromkeys(("pd", "rd", "rf", "rh", "rq", "se"), WAITING),
+}
+"""Slurm's compact states, in lower case, but CD (completed) and OOM. A letter alone may be another scheduler's: F of
+PBS has finished."""
+
 _WORDS = {
     **dict.fromkeys(("schedule", "enable", "update_running"), RUNNING),
     **dict.fromkeys(("submit", "queue", "update_pending", "ready"), WAITING),
+    **{"exit": FAILED, **dict.fromkeys(("run", "prov", "ususp", "ssusp"), RUNNING)},
+    **dict.fromkeys(("pend", "psusp", "wait", "runnable"), WAITING),
+    **SHORT_STATES,
 }
-"""Whole statuses, in lower case, of Borg and Alibaba: Borg's SCHEDULE runs, while another's 'scheduled' waits."""
+"""Whole statuses, in lower case, of Borg, Alibaba, LSF and AWS Batch: Borg's SCHEDULE runs, while another's 'scheduled'
+waits."""
 
 KILLS = "out_of_memory_kills"
 """Column: how often a run was killed for memory."""

@@ -25,13 +25,14 @@ FORMAT = Format(
         "passed",
         "done",
         "ok",
+        "cd",  # Slurm's COMPLETED
         "0",
         "0.0",
         "0:0",
         "true",  # of a column `success`
     ),
     duration_from_times=True,
-    rows_version=7,
+    rows_version=8,
 )
 
 STEPS = Steps(
@@ -61,7 +62,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "gpu_type": ("gpu type", "gpu model", "gpu name", "gpu", "gpu spec"),
     "status": (
         *("status", "state", "result", "outcome", "conclusion", "phase", "exit status", "exit code", "final state"),
-        *("final status", "result state", "result status", "stat", "exit", "return code", "exit value"),
+        *("final status", "result state", "result status", "stat", "st", "exit", "return code", "exit value"),
         *("success", "succeeded", "successful"),
     ),
     "submit_time_s": ("submit", "submit time", "arrival"),

@@ -252,7 +252,7 @@ FORMAT = Format(
     signature=("JobID", "State"),
     nulls=NULLS,
     many_machines=True,
-    finished=("completed",),
+    finished=("completed", "cd"),
     zero_is_unknown=("peak_memory_bytes",),
     duration_from_times=True,
     units=(
@@ -412,5 +412,5 @@ FORMAT = Format(
         ),
     ),
     not_known="Slurm samples memory: a peak between two samples is missed, so a size may be too small.",
-    rows_version=8,
+    rows_version=9,
 )

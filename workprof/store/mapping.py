@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats
-from workprof.core.causes import FAILED, KILLED, OTHER, OUT_OF_MEMORY, TIMED_OUT, cause_of
+from workprof.core.causes import FAILED, KILLED, OTHER, OUT_OF_MEMORY, SHORT_STATES, TIMED_OUT, cause_of
 from workprof.core.errors import ColumnMissing, SettingsError, UnitUnknown
 from workprof.core.units import (
     DAY_S,
@@ -559,7 +559,8 @@ def _fits_text(field: str, column: str, there: Sequence[str], look: Look) -> boo
         words = {value.strip().lower() for value in there}
         if words_of(column)[0] <= SUCCESS:
             return words <= {"true", "false"}
-        return any(word in generic.FORMAT.finished or cause_of(word) != OTHER for word in words)
+        known = words & {*generic.FORMAT.finished} or any(cause_of(word) != OTHER for word in words - {*SHORT_STATES})
+        return bool(known) or (words <= {*SHORT_STATES} and any(len(word) > 1 for word in words))
     if field == "task_name" and words_of(column)[0] & WRITTEN:
         return _shared(column, look)
     if field == "user" and column.strip().lower() == "uid":
