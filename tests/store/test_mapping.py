@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from workprof.core.causes import CAUSES, causes_of
+from workprof.core.causes import CAUSES, causes_of, was_killed_for_memory
 from workprof.core.errors import ColumnMissing, SettingsError, UnitUnknown
 from workprof.core.units import GIB
 from workprof.store.mapping import document, from_json, words_of
@@ -405,12 +405,22 @@ def test_exit_codes_tell_what_has_finished(store, write, name, form):
         ("status,exit_code", ["finished,0", "finished,1", "finished,137"]),
         ("status,success", ["ended,True", "ended,False", "done,False"]),
         ("exit_code,state", ["0:0,COMPLETED", "1:0,FAILED", "0:0,TIMEOUT"]),
+        *(("failed", each) for each in (["0", "1", "1"], ["false", "True", "true"], ["no", "yes", "Yes"])),
+        *(("success", ["1", "0", "0"]), ("completed", ["1", "0", "0"]), ("finished", ["true", "false", "false"])),
+        ("failed,exit_status", ["0,0", "0,1", "1,137"]),
+        ("status,oom_killed", ["done,0", "done,1", "done,1"]),
+        ("state,OOMKilled", ["DONE,false", "FAILED,true", "FAILED,false"]),
     ],
 )
 def test_of_several_statuses_the_one_that_tells_failures_counts(store, write, names, ends):
     text = table(f"job,runtime_s,{names}", lambda at: (f"j{at}", 9, ends[at % 3]), 30)
-    store.ingest([write("s.csv", text)], AUTO)
+    report = store.ingest([write("s.csv", text)], AUTO)
     assert store.dataset("s").finished_rows == 10
+    if "oom" in names.lower():
+        kills = [] if "done" in ends[0] else ["out_of_memory_kills"]
+        frame = store.frame("s", ["status", *kills], finished_only=False)
+        assert int(was_killed_for_memory(frame).sum()) == sum(end.endswith(("1", "true")) for end in ends) * 10
+    assert "end_time_s" not in taken(report)
 
 
 @pytest.mark.parametrize(

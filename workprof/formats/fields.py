@@ -97,6 +97,9 @@ USAGE_FIELDS = (
     "write_count",
 )
 
+TRUTH_FIELDS = ("peak_memory_is_lower_bound", "out_of_memory_kills")
+"""Numbers that may be written as true and false."""
+
 REQUESTS = (
     ("cpu_usage_percent", "requested_cpu_percent"),
     ("gpu_usage_percent", "requested_gpu_percent"),

@@ -29,7 +29,6 @@ FORMAT = Format(
         "0",
         "0.0",
         "0:0",
-        "true",  # of a column `success`
     ),
     duration_from_times=True,
     rows_version=8,
@@ -63,7 +62,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "status": (
         *("status", "state", "result", "outcome", "conclusion", "phase", "exit status", "exit code", "final state"),
         *("final status", "result state", "result status", "stat", "st", "exit", "return code", "exit value"),
-        *("success", "succeeded", "successful"),
+        *("success", "succeeded", "successful", "failed", "failure", "error", "errored", "crashed", "killed"),
+        *("cancelled", "canceled", "aborted", "timed out", "done", "completed", "oom killed", "oom", "oom kill"),
+        "out of memory",
     ),
     "submit_time_s": ("submit", "submit time", "arrival"),
     "start_time_s": ("start", "scheduled", "launch"),
@@ -102,8 +103,21 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "read_count": ("syscr", "reads", "read operations"),
     "write_count": ("syscw", "writes", "write operations"),
     "input_bytes": ("input", "input size", "file size"),
+    "out_of_memory_kills": ("oom killed", "oom", "oom kill", "oom kills", "out of memory"),
 }
 """Names under which other systems keep a field, the likeliest first; in any order of words, and as `WORDS` spells."""
+
+TRUTHS: dict[str, str] = {
+    **dict.fromkeys(("success", "succeeded", "successful"), "finished"),
+    **dict.fromkeys(("done", "completed"), "completed"),
+    **{name: name for name in ("failed", "failure", "error", "errored", "crashed", "killed")},
+    **{name: name for name in ("cancelled", "canceled", "aborted", "timed out")},
+    **dict.fromkeys(("oom killed", "oom", "oom kill", "out of memory"), "out of memory"),
+}
+"""Names of statuses that are true or false -> the word for what is true."""
+
+FALSE_WORDS = {"finished": "failed", "completed": "not completed"}
+"""Word for what is true -> that for what is false; of any other, this has finished."""
 
 WRITTEN = frozenset(["program", "executable", "script", "command"])
 """Names of what may be written anew for every run: a task only where runs share it."""

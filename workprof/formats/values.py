@@ -303,11 +303,23 @@ DAY_FIRST = "d/m/y"
 """Unit of moments that are written with slashes, the day before the month; without it the month is first."""
 
 
+TRUTH = "true"
+"""Quantity of what is a number, or true (1) or false (0)."""
+TRUE, FALSE = ("true", "t", "yes", "y", "1", "1.0"), ("false", "f", "no", "n", "0", "0.0")
+"""Texts that are true and false, in lower case."""
+
+
+def truth(text: str, true: str, false: str) -> str:
+    """The SQL of one of two others for a text that is true or false, NULL for any other."""
+    said = f"lower(trim({text}))"
+    return f"CASE WHEN {said} IN {TRUE!r} THEN {true} WHEN {said} IN {FALSE!r} THEN {false} END"
+
+
 def number(text: str, quantity: str, factor: float = 1.0, base: int = KIB, decimal: str = ".") -> str:
     """The SQL of the finite number that a text says, in workprof's unit.
 
-    The quantity is 's', 'B', 'percent', `TIME`, `TIME_DAY_FIRST`, `COUNT`, or '' for a plain number; the factor is of a
-    bare number, the base of K, M, G in sizes.
+    The quantity is 's', 'B', 'percent', `TIME`, `TIME_DAY_FIRST`, `COUNT`, `TRUTH`, or '' for a plain number; the
+    factor is of a bare number, the base of K, M, G in sizes.
     """
     if quantity == "B":
         read = size(text, factor, base, decimal)
@@ -317,6 +329,8 @@ def number(text: str, quantity: str, factor: float = 1.0, base: int = KIB, decim
         read = {"s": duration, "percent": amount}[quantity](text, factor, decimal)
     elif quantity == COUNT:
         read = count(text)
+    elif quantity == TRUTH:
+        read = f"coalesce({plain(text, decimal)}, {truth(text, '1.0', '0.0')})"
     else:
         read = plain(text, decimal)
     points = decimal == "," and quantity not in (TIME, TIME_DAY_FIRST)

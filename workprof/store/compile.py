@@ -6,7 +6,17 @@ from dataclasses import dataclass, replace
 from workprof.core.units import FIRST_EPOCH_S, LAST_EPOCH_S, UNITS_OF, factor
 from workprof.formats import values
 from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule, SourceColumn
-from workprof.formats.fields import BOUNDS, FIELDS, LARGEST_NUMBER, OF_QUANTITY, TIME_FIELDS, TIMING, Bounds
+from workprof.formats.fields import (
+    BOUNDS,
+    FIELDS,
+    LARGEST_NUMBER,
+    OF_QUANTITY,
+    TIME_FIELDS,
+    TIMING,
+    TRUTH_FIELDS,
+    Bounds,
+)
+from workprof.formats.generic import FALSE_WORDS
 from workprof.store.connection import quoted, text
 from workprof.store.relation import INTERVAL, TIMESTAMP
 from workprof.store.reports import Column
@@ -171,12 +181,16 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str, many: str, *, 
     field = FIELDS[rule.field]
     if field.type == TEXT:
         sql = quoted(rule.source) if kind == TEXT else f"CAST({quoted(rule.source)} AS VARCHAR)"
+        if rule.truth:
+            false = text(FALSE_WORDS.get(rule.truth, FINISHED))
+            sql = f"coalesce({values.truth(sql, text(rule.truth), false)}, {sql})"
         return Output(Column(field.name, TEXT, "", rule.source, numeric=False), sql)
     day_first = rule.unit == values.DAY_FIRST
     unit = "s" if kind in (TIMESTAMP, INTERVAL) or day_first else rule.unit
     if kind == TEXT:
         of_time = values.TIME_DAY_FIRST if day_first else values.TIME
-        quantity = of_time if rule.field in TIME_FIELDS else field.unit
+        quantity = values.TRUTH if rule.field in TRUTH_FIELDS else field.unit
+        quantity = of_time if rule.field in TIME_FIELDS else quantity
         reads = text_sql(rule.source, quantity, unit, declared, decimal)
     else:
         reads = number_sql(rule.source, kind, unit)

@@ -27,7 +27,7 @@ from workprof.core.units import (
 )
 from workprof.formats import generic, values
 from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule
-from workprof.formats.fields import FIELDS, NAME_FIELDS, TIME_FIELDS
+from workprof.formats.fields import FIELDS, NAME_FIELDS, TIME_FIELDS, TRUTH_FIELDS
 from workprof.formats.generic import (
     BYTES,
     CORES,
@@ -180,7 +180,21 @@ def checked(field: str, source: FieldSource, result: Sequence[str]) -> Rule:
         known = f"use one of {', '.join(allowed)}" if allowed else "it has no unit: leave it out"
         kind = "" if source.unit in FACTORS else " is not known"
         raise UnitUnknown(f"unit {source.unit!r} of {field}{kind or ' does not fit'}; {known}")
-    return Rule(field, source.column, source.unit or PLAIN)
+    truth = truth_of(source.column) if field == "status" else ""
+    return Rule(field, source.column, source.unit or PLAIN, truth=truth)
+
+
+def truth_of(column: str) -> str:
+    """What is true in a status of true and false with a column's name, '' where it is no such status."""
+    words = words_of(column)[0]
+    if words == {"end"}:  # of 'deleted' or 'end' true means nothing
+        return "completed" if column.strip().lower() in ("complete", "completed", "finished") else ""
+    return next((truth for name, truth in generic.TRUTHS.items() if words_of(name)[0] == words), "")
+
+
+def _is_truth(column: str, there: Sequence[str]) -> bool:
+    """Tell whether a column is a status of true and false."""
+    return bool(truth_of(column)) and {value.strip().lower() for value in there} <= {*values.TRUE, *values.FALSE}
 
 
 MOSTLY = 0.8
@@ -314,7 +328,7 @@ def _likeliest(
     if _is_own(result):
         return "" if field in result else next(fitting, "")
     own = (field,) if field in result else ()
-    best = max((*own, *fitting), key=lambda column: _bad_ends(look.present(column)), default="")
+    best = max((*own, *fitting), key=lambda column: _bad_ends(column, look), default="")
     return "" if best in own else best
 
 
@@ -498,7 +512,7 @@ def quantity_of(field: str, unit: str) -> str:
     """The quantity of `values.number` that a field is read as."""
     if field in TIME_FIELDS:
         return values.TIME_DAY_FIRST if unit == values.DAY_FIRST else values.TIME
-    return FIELDS[field].unit
+    return values.TRUTH if field in TRUTH_FIELDS else FIELDS[field].unit
 
 
 def factor_of(field: str, unit: str) -> float:
@@ -522,6 +536,8 @@ def _fits(field: str, column: str, unit: str, look: Look) -> bool:
         return unit in ("", "cores") and _fits_text(field, column, there, look)
     if unit and unit not in UNITS_OF.get(FIELDS[field].unit, {}):
         return False
+    if field in TIME_FIELDS and _is_truth(column, there):  # 'finished' may be a moment, or 0 and 1
+        return False
     if not unit and words_of(column)[0] <= SIZES_ONLY:
         return False
     if look.types[column] == TIMESTAMP:
@@ -536,18 +552,18 @@ def _fits(field: str, column: str, unit: str, look: Look) -> bool:
     return _fits_cores(field, column, read.at(1.0), unit) if FIELDS[field].unit == "percent" else True
 
 
-def _bad_ends(statuses: Sequence[str]) -> tuple[int, int]:
-    """How many statuses are a bad end by their words, and how many by an exit code."""
-    counts = Counter(statuses).items()
-    causes = {status: cause_of(status) for status, _ in counts}
+def _bad_ends(column: str, look: Look) -> tuple[int, int]:
+    """How many statuses are a bad end by their words, and how many by an exit code, or by true or false."""
+    truth, counts = truth_of(column), Counter(look.present(column)).items()
+    if truth:
+        bad_ones = values.FALSE if truth in generic.FALSE_WORDS else values.TRUE
+        return 0, sum(n for status, n in counts if status.strip().lower() in bad_ones)
     bad = (OUT_OF_MEMORY, TIMED_OUT, KILLED, FAILED)
-    words = sum(n for status, n in counts if causes[status] in bad or status.strip().lower() == "false")
+    words = sum(n for status, n in counts if cause_of(status) in bad)
     return words, sum(n for status, n in counts if EXIT_CODE.fullmatch(status.strip()))
 
 
 EXIT_CODE = re.compile(r"-?[1-9]\d*(?:\.0)?(?::\d+)?|0:[1-9]\d*")
-SUCCESS = frozenset(["success", "succeeded", "successful"])
-"""Names of a column that is true or false; of 0 and 1, 0 would be an exit code."""
 
 LONGEST_LOGIN = 32
 """Characters of a user's name (useradd); uids of Kubernetes are longer, and are of pods."""
@@ -557,8 +573,8 @@ def _fits_text(field: str, column: str, there: Sequence[str], look: Look) -> boo
     numeric = look.types[column] in (NUMBER, "BIGINT")
     if field == "status":
         words = {value.strip().lower() for value in there}
-        if words_of(column)[0] <= SUCCESS:
-            return words <= {"true", "false"}
+        if truth_of(column) or words_of(column)[0] == {"end"}:
+            return _is_truth(column, there)
         known = words & {*generic.FORMAT.finished} or any(cause_of(word) != OTHER for word in words - {*SHORT_STATES})
         return bool(known) or (words <= {*SHORT_STATES} and any(len(word) > 1 for word in words))
     if field == "task_name" and words_of(column)[0] & WRITTEN:
