@@ -7,6 +7,7 @@ import random
 import pytest
 
 from workprof.core.errors import TraceError, WorkprofError
+from workprof.core.units import MIB
 from workprof.formats.json_documents import CHUNK_BYTES
 from workprof.store.json_rows import json_rows
 from workprof.store.reports import IngestOptions
@@ -133,6 +134,55 @@ def test_a_document_tells_which_list_is_read_and_rejects_by_line(store, write):
     assert store.rejects("j")["line"].tolist() == [4, 5]
     (told,) = (check for check in report.checks if check.name == "list")
     assert told.message == "the rows are the list under 'jobs'; the document's other parts are not read"
+
+
+T = 1_790_000_000_000
+ROW = {"job_name": "a", "duration_s": 1, "parts": [{"b": 1}]}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"apps": {"app": [ROW, ROW | {"job_name": "b"}]}},
+        {"tasks": [{"task": ROW}, {"task": ROW | {"job_name": "b"}}], "total": 2},
+        {"data": {"total": 2, "jobs": {"edges": 1}, "all": [{"node": ROW}, {"node": ROW | {"job_name": "b"}}]}},
+        [{"job": ROW}, {"job": ROW | {"job_name": "b"}}],
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_rows_within_a_document_of_one_member_or_within_objects_of_one_key_are_rows(store, write, document, indent):
+    store.ingest([write("d.json", json.dumps(document, indent=indent))], IngestOptions())
+    frame = store.frame("d", ["job_name", "duration_s", "parts"])
+    assert frame.iloc[:, 1:].values.tolist() == [[name, 1.0, '[{"b": 1}]'] for name in "ab"]
+
+
+def test_objects_with_lists_stay_rows_where_there_are_several(store, write):
+    rows = [{"job": ROW}, {"job": ROW | {"job_name": "b"}}, {"job": ROW | {"job_name": "c"}, "c": 1}]
+    for number, (begin, indent) in enumerate((("", 1), ("", None), ("\n", 1))):
+        text = begin + "\n".join(json.dumps(row, indent=indent) for row in rows)
+        store.ingest([write(f"o{number}.json", text)], IngestOptions())
+        assert store.frame(f"o{number}", ["job_name"])["job_name"].tolist() == ["a", "b", "c"]
+
+
+def test_what_a_container_of_aws_batch_requires_is_requested(store, write):
+    each = [{"type": "VCPU", "value": "0.5"}, {"type": "MEMORY", "value": "2048"}]
+    containers = [{"resourceRequirements": each}, {"resourceRequirements": [], "memory": 512, "vcpus": 2}, {}]
+    rows = [
+        {"jobId": f"j{at}", "jobName": "a", "startedAt": T, "stoppedAt": T + 6e4, "container": container}
+        for at, container in enumerate(containers)
+    ]
+    store.ingest([write("aws.json", json.dumps({"jobs": rows}))], IngestOptions())
+    frame = store.frame("aws", ["requested_memory_bytes", "requested_cpu_percent"])
+    assert frame.iloc[:2, 1:].values.tolist() == [[2048 * MIB, 50.0], [512 * MIB, 200.0]]
+    assert frame.iloc[2, 1:].isna().all()
+
+
+def test_a_user_is_a_name_before_a_number(store, write):
+    user = {"id": 7, "name": "Ann B", "username": "ann"}
+    rows = [{"name": f"j{at}", "duration": 400.5, "user": user} for at in range(9)]
+    assert store.ingest([write("g.json", json.dumps(rows))], IngestOptions()).mapping["user"] == {
+        "from": "user.username"
+    }
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,9 @@ class JsonShape:
     # {...}]}`. 'objects': one after another, each over several lines
     kind: str
     at: int = 0  # where the array or the first object begins
-    key: str = ""  # of a document's list
+    path: tuple[str, ...] = ()  # the keys of a document's list
+    # the one key of every object, whose value is the row: `{"tasks": [{"task": {...}}, {"task": {...}}]}`
+    around: str = ""
 
 
 def is_json(head: str) -> bool:
@@ -57,34 +59,79 @@ def json_shape(head: str) -> JsonShape:
     alone = _object(first) is not None
     if alone and any(line.strip() for line in others):
         return JsonShape(LINES)
-    at = begin + 1
+    end = _end_of_value(head, begin)
+    several = end >= 0 and bool(_NEXT.match(head, end)) and bool(head[end:].strip())
+    found = _list_in(head, begin, 0 if several else MOST_DEEP)
+    if found is not None:
+        return found
+    return JsonShape(LINES) if alone or end < 0 or not _NEXT.match(head, end) else JsonShape(OBJECTS, begin)
+
+
+MOST_DEEP = 4
+
+
+def _list_in(head: str, begin: int, deep: int) -> JsonShape | None:
+    """The first list of objects in the object that begins at a place, or so deep in the only member of each."""
+    at, only = begin + 1, ("", -1)
     while key := _KEY.match(head, at):
+        name = json.loads(key[1], strict=False)
         if _LIST.match(head, key.end()):
-            return JsonShape(LIST, key.end(), json.loads(key[1], strict=False))
+            return JsonShape(LIST, key.end(), (name,))
+        only = (name, key.end()) if at == begin + 1 and head.startswith("{", key.end()) else ("", -1)
         at = _end_of_value(head, key.end())
         if at < 0:
             break
-    end = _end_of_value(head, begin)
-    return JsonShape(LINES) if alone or end < 0 or not _NEXT.match(head, end) else JsonShape(OBJECTS, begin)
+    found = _list_in(head, only[1], deep - 1) if deep and only[1] >= 0 else None
+    return None if found is None else replace(found, path=(only[0], *found.path))
 
 
 def first_objects(head: str, whole: bool) -> list[dict[str, Any]]:
     """The first objects of a text's first characters, flat (`whole`: the last line is not cut off)."""
-    shape = json_shape(head)
+    rows = _first(head, json_shape(head), whole)
+    around = _around(rows)
+    return [flat(inner(row, around)) for row in rows]
+
+
+def _first(head: str, shape: JsonShape, whole: bool) -> list[dict[str, Any]]:
     if shape.kind != LINES:
-        return [flat(row) for row in _objects_from(head, shape.at)]
+        return _objects_from(head, shape.at)
     lines = head.splitlines() if whole else head.splitlines()[:-1]
     result = (_object(line) for line in lines[:LOOKED_AT_ROWS])
-    return [flat(row) for row in result if row is not None]
+    return [row for row in result if row is not None]
+
+
+def _around(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The one key of all rows where its values are the rows, '' where there is none."""
+    around = next(iter(rows[0]), "") if rows else ""
+    return around if all(row.keys() == {around} and isinstance(row[around], dict) for row in rows) else ""
+
+
+def inner(row: dict[str, Any], around: str) -> dict[str, Any]:
+    """The row inside an object of one key."""
+    found = row.get(around) if around and len(row) == 1 else None
+    return found if isinstance(found, dict) else row
+
+
+REQUIREMENTS = {"MEMORY": "memory_MiB", "VCPU": "vcpus", "GPU": "gpus"}
+"""Types of AWS Batch's list of what a container requires -> names, with the unit that its reference tells."""
 
 
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row with the members of its objects as columns: of {"a": {"b": 1}} the column a.b; one level deep."""
     result: dict[str, Any] = {}
     for name, value in row.items():
-        inner = {f"{name}.{key}": member for key, member in value.items()} if isinstance(value, dict) else {}
-        result.update(inner if inner and not inner.keys() & row.keys() else {name: value})
+        members = {f"{name}.{key}": member for key, member in value.items()} if isinstance(value, dict) else {}
+        if isinstance(listed := members.get(f"{name}.resourceRequirements"), list):
+            members |= _required(value, listed)
+        result.update(members if members and not members.keys() & row.keys() else {name: value})
     return result
+
+
+def _required(container: Mapping[str, Any], listed: Sequence[Any]) -> dict[str, Any]:
+    """What a container of AWS Batch requires: of its list of types and values, else of its own members."""
+    pairs: dict[object, Any] = {kind: container.get(own) for kind, own in (("MEMORY", "memory"), ("VCPU", "vcpus"))}
+    pairs |= {each.get("type"): each.get("value") for each in listed if isinstance(each, dict)}
+    return {name: pairs[kind] for kind, name in REQUIREMENTS.items() if pairs.get(kind) is not None}
 
 
 def json_rows(path: Path, origin: str, repeated: RepeatedKeys | None = None) -> Iterator[JsonRow]:
@@ -95,13 +142,17 @@ def json_rows(path: Path, origin: str, repeated: RepeatedKeys | None = None) -> 
     Raises TraceError when the text is none of lines and cut off or broken: nothing after that place can be trusted.
     """
     shape, counting = shape_of(path), repeated or RepeatedKeys()
-    yield from _lines(path, counting) if shape.kind == LINES else _members(path, origin, shape, counting)
+    for one in _lines(path, counting) if shape.kind == LINES else _members(path, origin, shape, counting):
+        yield replace(one, row=inner(one.row, shape.around)) if shape.around and one.row is not None else one
 
 
 def shape_of(path: Path) -> JsonShape:
     """How the objects of a file stand in it."""
     with path.open("rb") as stream:
-        return json_shape(stream.read(CHUNK_BYTES).decode("utf-8-sig", errors="replace"))
+        head = stream.read(CHUNK_BYTES)
+    text = head.decode("utf-8-sig", errors="replace")
+    shape = json_shape(text)
+    return replace(shape, around=_around(_first(text, shape, len(head) < CHUNK_BYTES)))
 
 
 def _lines(path: Path, repeated: RepeatedKeys) -> Iterator[JsonRow]:
@@ -128,11 +179,7 @@ def _members(path: Path, origin: str, shape: JsonShape, repeated: RepeatedKeys) 
         if shape.kind == LIST:
             text = JsonWindow(stream, origin, repeated, MAX_MEMBER_CHARACTERS)
             while text.peek():
-                for key in keys(text):
-                    if key == shape.key and text.peek() == "[":
-                        yield from _elements(text, repeated)
-                    else:
-                        text.value()
+                yield from _listed(text, shape.path, repeated)
             return
         text = JsonWindow(stream, origin, repeated)
         if shape.kind == ARRAY:
@@ -141,6 +188,14 @@ def _members(path: Path, origin: str, shape: JsonShape, repeated: RepeatedKeys) 
                 raise text.broken("there is more after the end of the array")
         while text.peek():
             yield _row(text, text.line, repeated)
+
+
+def _listed(text: JsonWindow, path: tuple[str, ...], repeated: RepeatedKeys) -> Iterator[JsonRow]:
+    for key in keys(text):
+        if key == path[0] and text.peek() == ("{" if path[1:] else "["):
+            yield from _listed(text, path[1:], repeated) if path[1:] else _elements(text, repeated)
+        else:
+            text.value()
 
 
 def _elements(text: JsonWindow, repeated: RepeatedKeys) -> Iterator[JsonRow]:

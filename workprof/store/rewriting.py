@@ -77,7 +77,7 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
     if shape.kind == LINES:
         refuse_unread(spooled.path, spooled.origin, written + rejected, any_end=False)
     if shape.kind == LIST:
-        message = f"the rows are the list under {shape.key[:60]!r}; the document's other parts are not read"
+        message = f"the rows are the list under {'.'.join(shape.path)[:60]!r}; the document's other parts are not read"
         checks = (Check("list", "info", 1, message), *checks)
     checks += _replaced(target)
     rows = replace(spooled, path=target, lines=lines)
