@@ -109,6 +109,22 @@ def test_headings_with_widths_in_lower_case_and_with_the_raw_id(store, write):
     assert (report.format, report.rows, store.dataset("raw").finished_rows) == ("slurm", wanted[0], wanted[0])
 
 
+@pytest.mark.parametrize(
+    "heading, known",
+    [
+        ("JobID,JobName,State,Elapsed,MaxMemGB,ReqMemGB", "generic"),
+        ("JobID,JobName,State,WallTime,MaxMemGB,ReqMemGB", "generic"),
+        ("JobID,JobName,State,Elapsed,MaxRSS,ReqMemGB", "slurm"),
+        ("JobID,JobName,State,Elapsed,Account,User", "slurm"),
+    ],
+)
+def test_a_job_id_and_a_state_beside_columns_that_sacct_has_not_are_anybodys(store, write, heading, known):
+    rows = "".join(f"\n{at},a,COMPLETED,01:00:00,{2 + at / 7:.2f},8" for at in range(30))
+    assert store.ingest([write("m.csv", heading + rows)], IngestOptions()).format == known
+    if known == "generic":
+        assert store.frame("m", ["peak_memory_bytes"])["peak_memory_bytes"].iloc[0] == 2e9
+
+
 @pytest.mark.soak
 def test_merged_by_pandas(store, write, tmp_path):
     """One line a job, its largest MaxRSS joined, an index column, floats, missing values as pandas writes them."""

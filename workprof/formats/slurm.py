@@ -94,13 +94,14 @@ def headings(names: Sequence[str]) -> tuple[str, ...] | None:
     """The columns as sacct spells them, None where they are not sacct's.
 
     A width ('JobName%30') is left out. Another case of the letters ('jobid', 'maxrss') is taken for sacct's only where
-    the state, a memory field and one more of its own are there: a table of `jobid` and `state` is anybody's. Without
-    JobID, JobIDRaw names the job.
+    the state, a memory field and one more of its own are there: a table of `jobid` and `state` is anybody's. So is one
+    of JobID and State with columns that sacct has not and none of its own (Moab's). Without JobID, JobIDRaw names the
+    job.
     """
     bare = [name.strip().split("%", 1)[0] for name in names]
     exact = {name for name in bare if name in _SPELLED.values()}
     if {"JobID", "JobIDRaw"} & exact:
-        if "State" not in exact and not exact & OWN:
+        if not exact & OWN and ("State" not in exact or len(exact) < len(bare)):
             return None
     else:
         result = {_SPELLED[name.lower()] for name in bare if name.lower() in _SPELLED}
