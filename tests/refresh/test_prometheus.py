@@ -167,9 +167,9 @@ def test_metrics_of_other_names_and_labels_are_queried(bench, every):
 def test_a_server_without_pods_says_what_to_look_at(bench):
     with prometheus([]) as server:
         bench.add_source(source(server))
-        with pytest.raises(SourceUnreachable, match="none of 22 metrics has a series; check the selector"):
+        with pytest.raises(SourceUnreachable, match="none of 23 metrics has a series; check the selector"):
             refreshed(bench, server, END)
-    assert len(api.QUERIES) == 22
+    assert len(api.QUERIES) == 23
 
 
 def test_secrets_are_sent_and_nowhere_else(bench, every, tmp_path, monkeypatch):

@@ -478,7 +478,7 @@ def test_parts_of_gpus_count_and_a_part_of_a_byte_is_no_request(store, write):
         pod["metadata"] |= {"name": f"p{len(requests)}", "uid": f"u{len(requests)}"}
     report = store.ingest([write("parts.json", json.dumps({"kind": "List", "items": pods}))], IngestOptions())
     frame = store.frame("parts", ["requested_gpu_percent", *report_columns(store)], finished_only=False)
-    np.testing.assert_array_equal(frame["requested_gpu_percent"], [300, np.nan])
+    np.testing.assert_allclose(frame["requested_gpu_percent"], [200 + 100 / 7, np.nan])
     assert "requested_memory_bytes" not in frame or frame["requested_memory_bytes"].isna().all()
     assert {check.name: check.count for check in report.checks}["out of bounds"] == 1
 

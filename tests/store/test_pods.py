@@ -715,4 +715,21 @@ def test_gpus_of_several_kinds_are_summed_and_told_twice_count_once(load):
             for kind, n in (("nvidia_com_gpu", 1), ("amd_com_gpu", 2), ("nvidia_com_mig_1g_5gb", 1), ("memory", GIB))
             for job in ("a", "b")]  # fmt: skip
     _, frame, _ = load(answer(memory(), *told))
-    assert frame[["requested_gpu_percent", "requested_memory_bytes"]].to_numpy().tolist() == [[400, GIB]]
+    assert frame["requested_gpu_percent"].tolist() == [pytest.approx(300 + 100 / 7)]
+    assert frame["requested_memory_bytes"].tolist() == [GIB]
+
+
+def test_a_slice_of_a_gpu_counts_as_its_share(load):
+    # NVIDIA/dcgm-exporter#216: of a slice GPU_UTIL is 0 or missing; its slices bear the UUID of their GPU
+    parts = [{"UUID": "GPU-1", "GPU_I_ID": str(at), "GPU_I_PROFILE": of} for at, of in ((1, "3g.20gb"), (2, "1g.5gb"))]
+    told = [series(name, [value] * 3, container="app", **part)
+            for name, value in (("DCGM_FI_DEV_GPU_UTIL", 0), ("DCGM_FI_PROF_GR_ENGINE_ACTIVE", 0.5), ("DCGM_FI_DEV_FB_USED", 1024))
+            for part in parts]  # fmt: skip
+    told += [series(REQUESTS, [1] * 3, container="app", resource=f"nvidia_com_mig_{of}") for of in ("3g_20gb", "1g_5gb")]
+    told += [series("DCGM_FI_DEV_GPU_UTIL", [40] * 3, "whole-1", container="app", UUID="GPU-2")]
+    told += [series(REQUESTS, [1] * 3, "a30-1", container="app", resource="nvidia_com_mig_2g_12gb")]
+    _, frame, _ = load(answer(memory(), *told))
+    frame = frame.set_index("job_name")
+    np.testing.assert_allclose(frame["requested_gpu_percent"], [400 / 7, np.nan, 50])
+    np.testing.assert_allclose(frame["gpu_usage_percent"], [200 / 7, 40, np.nan])
+    assert frame.loc[WEB, "peak_gpu_memory_bytes"] == 2 * GIB

@@ -290,6 +290,6 @@ FORMAT = Format(
         *(("pod_cpu_request", "cores"), ("pod_memory_request", "B")),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
-    rows_version=4,
+    rows_version=5,
     not_known="Lists of pods do not say what pods used: load series of Prometheus, which say both.",
 )

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from workprof.core.units import KIB
+from workprof.formats.pod_series import gpu_share
 
 Object = Mapping[str, Any]
 
@@ -125,8 +126,10 @@ GPUS = re.compile(r"/(?:gpu|gpu\.shared|mig-[\w.]+)$")
 def gpus_of(resources: Object, _: str) -> float | None:
     """The GPUs of every vendor that a container requests ('nvidia.com/gpu', 'amd.com/gpu'), and parts of one."""
     names = {*object_of(resources, "requests"), *object_of(resources, "limits")}
-    result = [request_of(resources, name) for name in names if "/" in name and GPUS.search(name)]
-    return sum(each or 0.0 for each in result) if result else None
+    result = [
+        (request_of(resources, name) or 0.0) * gpu_share(name) for name in names if "/" in name and GPUS.search(name)
+    ]
+    return sum(result) if result else None
 
 
 def set_aside(spec: Object, amount_of: Callable[[Object, str], float | None], name: str) -> float | None:

@@ -27,6 +27,7 @@ from workprof.formats.pod_series import (
     MEMORY,
     OOM_KILLED,
     OWNER,
+    PART_ID,
     PHASE,
     REASON,
     REQUEST,
@@ -179,7 +180,7 @@ class Container:
             groups = self.totals.setdefault(_core(labels), {})
             groups.setdefault(labels.get("id", ""), []).append(growth_of(series))
         elif kind in USES:
-            part = _core(labels) if kind == CPU else labels.get("UUID", labels.get("gpu", ""))
+            part = _core(labels) if kind == CPU else _gpu(labels)
             held = self.gauges.setdefault((kind, told.quantity.resource), {})
             held[part] = larger(held.get(part), series)
         elif kind in (REQUEST, LIMIT):
@@ -244,6 +245,10 @@ class Container:
 def _core(labels: Mapping[str, str]) -> str:
     core = labels.get("cpu", "")
     return "" if core == "total" else core
+
+
+def _gpu(labels: Mapping[str, str]) -> str:
+    return labels.get("UUID", labels.get("gpu", "")) + labels.get(PART_ID, "")
 
 
 def _of_core(groups: Mapping[str, list[Growth]]) -> Growth:

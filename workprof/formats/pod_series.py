@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,12 +50,12 @@ class Quantity:
     """What a series holds."""
 
     kind: str  # a constant of this module
-    # of a request or a limit: 'memory', 'cpu' or 'gpu'; of memory the metric, the best first in `BEST`
+    # of a request or a limit: 'memory', 'cpu' or 'gpu'; of memory and GPUs the metric, the best first in `BEST`
     resource: str = ""
     scale: float = 1.0  # what one of its units is
 
 
-BEST = ("working_set", "rss", "usage", "unnamed", "max_usage")
+BEST = ("working_set", "rss", "usage", "unnamed", "max_usage", "util", "engine")
 _NAMED: tuple[tuple[str, Quantity], ...] = (
     (r"memory_working_set_bytes", Quantity(MEMORY, "working_set")),
     (r"container_memory_rss|pod_memory_rss", Quantity(MEMORY, "rss")),
@@ -64,7 +64,8 @@ _NAMED: tuple[tuple[str, Quantity], ...] = (
     (r"container_spec_memory_limit_bytes", Quantity(LIMIT, "memory")),
     (r"cpu_usage_seconds_total:.*rate|pod_cpu_usage_rate", Quantity(CPU)),
     (r"(?:container|pod)_cpu_usage_seconds_total", Quantity(CPU_TOTAL)),
-    (r"DCGM_FI_DEV_GPU_UTIL", Quantity(GPU)),
+    (r"DCGM_FI_DEV_GPU_UTIL", Quantity(GPU, "util")),
+    (r"DCGM_FI_PROF_GR_ENGINE_ACTIVE", Quantity(GPU, "engine", 100.0)),
     (r"DCGM_FI_DEV_FB_USED", Quantity(GPU_MEMORY, scale=float(MIB))),
     (r"kube_pod_status_phase", Quantity(PHASE)),
     (r"kube_pod_start_time", Quantity(STARTED)),
@@ -83,6 +84,21 @@ _RESOURCE = re.compile(r"kube_pod_.*resource_(request|limit)s?")
 _GPU = re.compile(r"\w+_com_(?:gpu|gpu_shared|mig_\w+)$")
 RESOURCES = {"memory": "memory", "cpu": "cpu", "nvidia_com_gpu": "gpu", "amd_com_gpu": "gpu"}
 """Label `resource` of a request or a limit -> what it is of."""
+PART, PART_ID = "GPU_I_PROFILE", "GPU_I_ID"
+"""Labels of a part of a GPU (MIG): its profile, and its number on the GPU."""
+_PROFILE = re.compile(r"(?:(\d)c[._])?(\d)g[._](\d+)gb")
+
+
+def gpu_share(name: str) -> float:
+    """The share of a GPU that a resource or a profile names: 'mig-3g.20gb' is 3 slices of 7; 1 for a whole one.
+
+    Only an A30 has four slices, of 6 GB each. Source: NVIDIA's guide of MIG.
+    """
+    match = _PROFILE.search(name)
+    if match is None:
+        return 1.0
+    slices, memory = int(match[2]), int(match[3])
+    return int(match[1] or slices) / (4 if memory == 6 * slices else 7)
 
 
 def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
@@ -91,8 +107,11 @@ def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
     if declared:
         named_resource = labels.get("resource") or next((each for each in ("memory", "cpu") if each in name), "")
         resource = "gpu" if _GPU.match(named_resource) else RESOURCES.get(named_resource)
-        return Quantity(declared.group(1), resource) if resource else None
+        share = gpu_share(named_resource) if resource == "gpu" else 1.0
+        return Quantity(declared.group(1), resource, share) if resource else None
     match = next((quantity for pattern, quantity in _NAMED if re.search(pattern, name)), None)
+    if match is not None and match.kind == GPU and labels.get(PART):  # DCGM tells no utilisation of a part, or 0
+        return replace(match, scale=match.scale * gpu_share(labels[PART])) if match.resource == "engine" else None
     if match is None and not name:
         resource = RESOURCES.get(labels.get("resource", ""), "")
         return Quantity(REQUEST, resource) if resource else Quantity(PHASE) if "phase" in labels else Quantity(UNKNOWN)

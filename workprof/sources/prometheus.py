@@ -50,7 +50,9 @@ FACTS = (
     *("kube_pod_init_container_status_terminated_reason", "kube_pod_init_container_status_last_terminated_reason"),
     *("kube_pod_container_status_restarts_total", "container_oom_events_total"),
 )
-QUERIES = (*USES, *FACTS)
+QUERIES = (*USES, *FACTS, "DCGM_FI_PROF_GR_ENGINE_ACTIVE")
+"""In the order of their numbers in the points that are kept, so a new one stands last."""
+OF_FACTS = range(len(USES), len(USES) + len(FACTS))
 COMPLETION = QUERIES.index("kube_pod_completion_time")
 WINDOW_S = 2 * HOUR_S
 MOST_POINTS = 10_000
@@ -191,7 +193,7 @@ def _write_window(result: Sequence[Any], path: Path, source: Source, number: int
         times, values = times[finite], values[finite]
         if times.size:
             labels["__name__"] = name
-            if number >= len(USES):
+            if number in OF_FACTS:
                 times, values = _around_changes(times, values, source.step_s)
             rows["query"].append(number)
             rows["labels"].append(json.dumps(labels, sort_keys=True))
@@ -245,7 +247,7 @@ def _written(parts: Sequence[str], folder: Path, step: float) -> Iterator[Path]:
         with path.open("w", encoding="utf-8") as file:
             for _, labels, all_times, all_values in series:
                 times, values = all_times, all_values
-                if number >= len(USES):
+                if number in OF_FACTS:
                     times, values = _around_changes(times, values, step)
                 milliseconds = np.rint(times * 1e3).astype(np.int64).tolist()
                 points = json.dumps({"values": values.tolist(), "timestamps": milliseconds})
