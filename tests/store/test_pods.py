@@ -561,6 +561,16 @@ NAMED = "backup-mssql"
         ("p", Made("Workflow", "train-x7k2p"), {"workflows.argoproj.io/node-name": "train-x7k2p[1].fit(2:x)"},
          ("train", "fit")),
         ("train-x7k2p-fit-1012302378", Made(), {}, ("train", "fit")),
+        # a CronWorkflow's and a schedule's names end in their time, of s or ns
+        ("etl-1714557600-load-1012302378", Made("Workflow", "etl-1714557600"), {}, ("etl", "load")),
+        ("etl-1714557600-load-1012302378", Made(), {}, ("etl", "load")),
+        ("pi-f0a1-exec-1", Made("Pod", "pi-1714557600123456789-driver"),
+         {"spark-role": "executor", "sparkoperator.k8s.io/app-name": "pi-1714557600123456789"}, ("pi", "executor")),
+        # kubeflow/pipelines, docs/contributing/anatomy.md
+        ("m-x7k2p-system-container-impl-1012302378", Made("Workflow", "m-x7k2p"),
+         {"workflows.argoproj.io/node-name": "m-x7k2p.root.train.executor"}, ("m", "train")),
+        ("nf-657d6b5ed2c06b727209cf5634bc72dc-x7k2p", Made("Job", "nf-657d6b5ed2c06b727209cf5634bc72dc"),
+         {"app": "nextflow", "processName": "QC", "runName": "mad_x"}, ("nextflow", "QC")),
         ("pi-8f3a-exec-1", Made("Pod", "pi-driver"), {"spark-role": "executor", "spark-app-name": "pi"},
          ("pi", "executor")),
         ("net-worker-0", Made("PyTorchJob", "net"), {}, ("net", "worker")),
@@ -722,10 +732,10 @@ def test_gpus_of_several_kinds_are_summed_and_told_twice_count_once(load):
 def test_a_slice_of_a_gpu_counts_as_its_share(load):
     # NVIDIA/dcgm-exporter#216: of a slice GPU_UTIL is 0 or missing; its slices bear the UUID of their GPU
     parts = [{"UUID": "GPU-1", "GPU_I_ID": str(at), "GPU_I_PROFILE": of} for at, of in ((1, "3g.20gb"), (2, "1g.5gb"))]
-    told = [series(name, [value] * 3, container="app", **part)
-            for name, value in (("DCGM_FI_DEV_GPU_UTIL", 0), ("DCGM_FI_PROF_GR_ENGINE_ACTIVE", 0.5), ("DCGM_FI_DEV_FB_USED", 1024))
-            for part in parts]  # fmt: skip
-    told += [series(REQUESTS, [1] * 3, container="app", resource=f"nvidia_com_mig_{of}") for of in ("3g_20gb", "1g_5gb")]
+    values = {"DCGM_FI_DEV_GPU_UTIL": 0, "DCGM_FI_PROF_GR_ENGINE_ACTIVE": 0.5, "DCGM_FI_DEV_FB_USED": 1024}
+    told = [series(name, [at] * 3, container="app", **part) for name, at in values.items() for part in parts]
+    asked = [f"nvidia_com_mig_{of}" for of in ("3g_20gb", "1g_5gb")]
+    told += [series(REQUESTS, [1] * 3, container="app", resource=of) for of in asked]
     told += [series("DCGM_FI_DEV_GPU_UTIL", [40] * 3, "whole-1", container="app", UUID="GPU-2")]
     told += [series(REQUESTS, [1] * 3, "a30-1", container="app", resource="nvidia_com_mig_2g_12gb")]
     _, frame, _ = load(answer(memory(), *told))

@@ -49,15 +49,15 @@ _WORD = re.compile(rf"-(?=\d*[a-z])({_HASH}{{5}})$")
 _OF_TEMPLATE = re.compile(rf"-({_TEMPLATE}|\d{{9,10}})$")
 _OF_DEPLOYMENT = re.compile(rf"-{_TEMPLATE}-{_HASH}{{5}}$")
 _OF_CRON_JOB = re.compile(rf"-\d{{8,10}}-{_HASH}{{5}}$")
-_OF_STEP = re.compile(rf"^(.+?)-(?=\d*[a-z])(?=[a-z]*\d){_HASH}{{5}}-(.+)-\d{{7,10}}$")
+_OF_STEP = re.compile(rf"^(.+?)-(?:(?=\d*[a-z])(?=[a-z]*\d){_HASH}{{5}}|\d{{10}})-(.+)-\d{{7,10}}$")
 _CRON_TIME = re.compile(r"-\d{8,10}$")
 _COUNTED = re.compile(r"-\d{1,6}$")
 _LONG = re.compile(
     r"[-.](?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32,64}"
-    r"|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,31})$"
+    r"|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,31}|\d{8}|\d{10,})$"
 )
 _SHORT = re.compile(r"-(?=[a-z]*\d+[a-z])([a-z0-9]{6,10})$")
-"""Ends that no word has: a UUID, a digest; and those of other generators, a number inside, which words may have."""
+"""Ends that no word has: a UUID, a digest, a date or time; and those of other generators, a number inside."""
 
 
 class Ends:
@@ -137,7 +137,7 @@ ENGINES = (
         ("ray io originated from cr name", "ray io cluster"),
         named_step=False,
     ),
-    Engine(("process name",), ("workflow name", "pipeline name", "workflow", "pipeline"), alone=False),
+    Engine(("process name",), ("workflow name", "pipeline name", "workflow", "pipeline", "app"), alone=False),
     Engine(
         ("step name", "task name", "node id", "step"),
         ("workflow name", "flow name", "pipeline name", "pipeline"),
@@ -151,8 +151,10 @@ WORKFLOWS = ("argoproj io cron workflow", "argoproj io workflow template", WORKF
 STEP_NODE = "argoproj io node name"
 STANDARD_NAME, STANDARD_INSTANCE = "app kubernetes io name", "app kubernetes io instance"
 PLAIN_APPS = ("k 8 s app", "app")
-RUNS = ("nextflow io run name", "dag run id", "run id", "execution id", "tekton dev pipeline run", "dagster run id")
+RUNS = ("run name", "dag run id", "run id", "execution id", "tekton dev pipeline run", "dagster run id")
 ROLES = ("role", "component")
+PART_OF_STEP = ".executor"
+"""How Kubeflow Pipelines calls what each step runs: 'root.train.executor' is of the step 'train'."""
 _NO_STEP = re.compile(r"\d+|[0-9a-f-]{16,}", re.ASCII)
 
 
@@ -271,7 +273,8 @@ def _role(said: _Labels, by_name: Work) -> tuple[str, bool]:
 
 def _step(text: str) -> str:
     """A step's name without the number of a try or an item: 'run.fit(0:x)' and '[1].fit' are 'fit'."""
-    return re.sub(r"\([^()]*\)|\[\d+\]", "", text.strip()).rpartition(".")[2].strip() or text.strip()
+    plain = re.sub(r"\([^()]*\)|\[\d+\]", "", text.strip())
+    return plain.removesuffix(PART_OF_STEP).rpartition(".")[2].strip() or text.strip()
 
 
 Key = tuple[str, str, str, str, str]
