@@ -411,6 +411,17 @@ def test_pods_and_tasks_keep_their_names_when_namesakes_come_and_go(told, bench)
     assert {("c", "c/redis-0", "redis"), ("d", "d/redis-0", "d/redis")} < set(map(tuple, rows.to_numpy()))
 
 
+def test_a_source_that_begins_to_tell_its_cluster_doubles_no_pod_and_no_task(told, bench):
+    source, later = Source(name="pods", kind="kubernetes"), "redis-1"
+    before, after, new = (pod(name, "Running", job="redis") for name in ("redis-0", "redis-0", later))
+    for each in (after, new):
+        each["metadata"]["clusterName"] = "prod"
+    for listed in ([before], [after], [after, new]):
+        told(source, json.dumps({"items": listed}), BEGIN)
+    rows = bench.preview("pods", 10)[["cluster", "job_name", "task_name"]]
+    assert sorted(map(tuple, rows.to_numpy())) == [("prod", "redis-0", "redis"), ("prod", later, "redis")]
+
+
 def test_a_pod_that_is_made_again_keeps_its_earlier_life(told, bench):
     source, old, new = Source(name="pods", kind="kubernetes"), pod("web-0", "Running"), pod("web-0", "Running")
     new["metadata"]["uid"], new["status"]["startTime"] = "uid-2", "2026-01-05T00:00:00Z"

@@ -9,6 +9,7 @@ from collections.abc import Collection
 import duckdb
 
 from workprof.formats.pod_tasks import Key, TaskNames
+from workprof.store.catalogue import one
 
 PODS = ("kubernetes", "prometheus-pods")
 """Formats whose reader gives names."""
@@ -22,15 +23,18 @@ def keep(
     """Name the pods and tasks that came as those that are there; each is SQL of a table, and its columns.
 
     A pod or task that is not there, and whose name another one has, gets its namespace's before it, and its cluster's
-    where that has been given, too.
+    where that has been given, too. Where one cluster alone is told of, what says none is of it: a source that begins to
+    tell its cluster names what is there as before.
     """
     cursor.execute(
         f"CREATE TEMP TABLE named AS SELECT DISTINCT {_texts(there[1])}, {THERE} AS came, -1 AS place FROM {there[0]} "
         f"UNION ALL SELECT {_texts(came[1])}, {CAME}, rowid FROM {came[0]}"
     )
-    _pods(cursor, came[0])
+    (clusters,) = one(cursor, "SELECT count(DISTINCT nullif(cluster, '')) FROM named")
+    alone = int(clusters) < 2
+    _pods(cursor, came[0], "''" if alone else "cluster")
     if TASK[-1] in came[1]:
-        _tasks(cursor, came[0])
+        _tasks(cursor, came[0], alone=alone)
     cursor.execute("DROP TABLE named")
 
 
@@ -39,36 +43,42 @@ def _texts(columns: Collection[str]) -> str:
     return f"{', '.join(texts)}, job_name, split_part(job_name, '/', -1) AS own"  # a pod's own name has no slash
 
 
-def _pods(cursor: duckdb.DuckDBPyConnection, came: str) -> None:
+def _pods(cursor: duckdb.DuckDBPyConnection, came: str, where: str) -> None:
+    """`where` is SQL of what tells namesakes of a namespace apart."""
     short, full = "concat_ws('/', nullif(namespace, ''), own)", "concat_ws('/', nullif(cluster, ''), namespace, own)"
     taken = f"IN (SELECT job_name FROM named WHERE came = {THERE})"
     pods = (
-        "SELECT cluster, namespace, own, first(job_name ORDER BY came, job_name) AS given, min(came) AS since "
-        "FROM named GROUP BY ALL"
+        f"SELECT {where} AS place_of, namespace, own, first(job_name ORDER BY came, job_name) AS given, "
+        "min(came) AS since FROM named GROUP BY ALL"
     )
     cursor.execute(
         f"UPDATE {came} SET job_name = name FROM (SELECT place, CASE WHEN since = {THERE} OR given NOT {taken} "
-        f"THEN given WHEN {short} NOT {taken} THEN {short} ELSE {full} END AS name FROM named JOIN ({pods}) "
-        f"USING (cluster, namespace, own) WHERE came = {CAME}) WHERE rowid = place AND job_name <> name"
+        f"THEN given WHEN {short} NOT {taken} THEN {short} ELSE {full} END AS name "
+        f"FROM (SELECT *, {where} AS place_of FROM named) JOIN ({pods}) "
+        f"USING (place_of, namespace, own) WHERE came = {CAME}) WHERE rowid = place AND job_name <> name"
     )
 
 
-def _tasks(cursor: duckdb.DuckDBPyConnection, came: str) -> None:
+def _tasks(cursor: duckdb.DuckDBPyConnection, came: str, *, alone: bool) -> None:
+    def key_of(*task: str) -> tuple[Key, bool]:
+        key, named_step = _key(*task)
+        return ("", *key[1:]) if alone else key, named_step
+
     there, new = (
         cursor.execute(f"SELECT DISTINCT {', '.join(TASK)} FROM named WHERE came = {at} ORDER BY ALL").fetchall()
         for at in (THERE, CAME)
     )
-    names = TaskNames({_key(*task)[0]: task[-1] for task in there}, {task[-1] for task in there})
+    names = TaskNames({key_of(*task)[0]: task[-1] for task in there}, {task[-1] for task in there})
     waiting = {}
     for task in new:
-        key, named_step = _key(*task)
+        key, named_step = key_of(*task)
         if task[-1] in names.taken:
             waiting[key] = named_step
         else:
             names.given.setdefault(key, task[-1])
     names.taken |= {task[-1] for task in new}
     names.name(waiting)
-    others = [(*task, name) for task in new if (name := names.given[_key(*task)[0]]) != task[-1]]
+    others = [(*task, name) for task in new if (name := names.given[key_of(*task)[0]]) != task[-1]]
     if others:
         listed = ", ".join(f"unnest(?) AS {each}" for each in (*TASK, "name"))
         cursor.execute(
