@@ -130,8 +130,9 @@ NUMBERED = re.compile(
 )
 """Names of columns that tell runs apart: beside one, a job's name says what runs."""
 
-OF_TWO = ("cpu", "gpu", "nodes", "account", "run")
-"""Names of two fields: the values tell which, of an account whether another column is the user, of a run its unit."""
+OF_TWO = ("cpu", "gpu", "nodes", "account", "run", "oom killed", "oom", "oom kill", "out of memory")
+"""Names of two fields: the values tell which, of an account whether another column is the user, of a run its unit, of
+kills whether another column is the status."""
 
 WORDS: dict[str, str] = {
     alias: word
