@@ -103,33 +103,38 @@ def size(text: str, factor: float = 1.0, base: int = KIB, decimal: str = ".") ->
     """The SQL of a size in bytes: '16Gi', '2.5 GB', '4G', '32555630K', '4Gn', '128974848000m', a bare number.
 
     Slurm ends a request with n (per node) or c (per core): see `per`. 'Ki', 'KiB' are 1024 whatever the base; 'kB',
-    'KB', 'MB' ... and 'K', 'M' ... are powers of the base; a lower-case 'm' alone is Kubernetes' thousandth.
+    'KB', 'mb' ... and 'K', 'M', 'g' ... are powers of the base; a lower-case 'm' alone is Kubernetes' thousandth.
 
     `text` is SQL; the factor is bytes in one unit of a bare number. The base of K, M, G is 1024 for Slurm, Nextflow and
     the JVM; 1000 for Kubernetes.
     """
     value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
-    pattern = rf"({NUMBER})\s*([kKMGTPE]?)(i?)(?:[bB](?:ytes?)?)?[nc]?"
-    unit = f"lower(regexp_extract({value}, '{pattern}', 2))"
-    binary = f"regexp_extract({value}, '{pattern}', 3) = 'i'"
-    powers = " ".join(
-        f"WHEN '{letter}' THEN CASE WHEN {binary} THEN {float(KIB**power)!r} ELSE {float(base**power)!r} END"
-        for letter, power in SIZE_POWERS.items()
-        if letter
-    )
+    pattern = rf"({NUMBER})\s*([kKMGTPEgt]?)(i?)(?:[bB](?:ytes?)?)?[nc]?"
+    small = rf"({NUMBER})\s*([mpe])(i?)[bB](?:ytes?)?"  # PBS writes '4096mb'
     bare = rf"({NUMBER})[nc]?"
+
+    def amount_of(spelled: str) -> str:
+        unit = f"lower(regexp_extract({value}, '{spelled}', 2))"
+        binary = f"regexp_extract({value}, '{spelled}', 3) = 'i'"
+        powers = " ".join(
+            f"WHEN '{letter}' THEN CASE WHEN {binary} THEN {float(KIB**power)!r} ELSE {float(base**power)!r} END"
+            for letter, power in SIZE_POWERS.items()
+            if letter
+        )
+        number = f"TRY_CAST(regexp_extract({value}, '{spelled}', 1) AS DOUBLE)"
+        return f"WHEN regexp_full_match({value}, '{spelled}') THEN {number} * CASE {unit} {powers} ELSE 1.0 END"
+
     return (
         f"CASE WHEN regexp_full_match({value}, '{bare}') "
         f"THEN TRY_CAST(regexp_extract({value}, '{bare}', 1) AS DOUBLE) * {factor!r} "
         f"WHEN regexp_full_match({value}, '{NUMBER}m') THEN TRY_CAST(rtrim({value}, 'm') AS DOUBLE) / 1000 "
-        f"WHEN regexp_full_match({value}, '{pattern}') "
-        f"THEN TRY_CAST(regexp_extract({value}, '{pattern}', 1) AS DOUBLE) * CASE {unit} {powers} ELSE 1.0 END END"
+        f"{amount_of(pattern)} {amount_of(small)} END"
     )
 
 
 def per(text: str) -> str:
     """The SQL of what a size is counted by: 'n' per node, 'c' per core, '' the whole (Slurm before 21.08)."""
-    return f"regexp_extract(trim({text}), '[0-9KMGTP]([nc])$', 1)"
+    return f"regexp_extract(trim({text}), '[0-9KMGTPkgt]([nc])$', 1)"
 
 
 def amount(text: str, factor: float = 100.0, decimal: str = ".") -> str:

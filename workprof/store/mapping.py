@@ -638,7 +638,7 @@ def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Lo
     return Guess(FieldSource(column, unit), sure, "size of the values" if sure else "no unit in the column's name")
 
 
-PER_NODE = re.compile(r"\s*\d+(?:\.\d+)?[KMGTP]?[nc]\s*")
+PER_NODE = re.compile(r"\s*\d+(?:\.\d+)?[kKMGTPgt]?[nc]\s*")
 MILLI = re.compile(r"\s*\d+(?:\.\d+)?m\s*")
 BESIDE_MILLI = {
     "B": ("B", False, "'512m' is half a byte in Kubernetes: thousandths, or megabytes?"),
