@@ -443,6 +443,23 @@ def test_short_states_are_those_of_slurm_where_one_is_no_other(store, write, hea
     assert told == ends.split()
 
 
+def test_states_of_slurms_database_are_numbers(store, write):
+    heads = "id_job,job_name,state,exit_code,time_submit,time_start,time_end"
+    begun = [(at, 1_790_000_000 + 100 * at, state) for at, state in enumerate([3, 0, 4, 5, 6, 11, 1, 3])]
+    lines = (
+        f"{at},a,{state},0,{t},{t * (state > 0)},{(t + 60) * (state > 1)}"  # 0: not yet
+        for at, t, state in begun
+    )
+    store.ingest([write("d.csv", "\n".join((heads, *lines)))], AUTO)
+    frame = store.frame("d", ["status", "start_time_s", "duration_s"], finished_only=False)
+    told = [CAUSES[end] if end >= 0 else "finished" for end in causes_of(frame)]
+    wanted = ["finished", "waiting", "killed", "failed", "timed out", "out of memory", "running", "finished"]
+    assert told == wanted
+    text = table("id,state,runtime_s", lambda at: (at, at % 12, 60))
+    store.ingest([write("e.csv", text)], AUTO)
+    assert "COMPLETED" not in set(store.frame("e", ["status"], finished_only=False)["status"])
+
+
 def test_cores_that_a_run_was_given_are_no_use_and_a_bare_cpu_is_asked(store, write):
     text = table("job,runtime_s,num_cpu,gpu_num,cores_used,queue", lambda at: (f"j{at}", 9, 64, 16, 64, 3))
     report = store.ingest([write("c.csv", text)], AUTO)

@@ -45,8 +45,8 @@ class Rule:
     keep_source: bool = False  # the source column stays in the table under its own name as well
     # 'network' where the bytes of a read or write went over the network; '' = over whatever the field says
     over: str = ""
-    # of a status: the word for what is true (1, yes) in its column of true and false; '' = it is no such column
-    truth: str = ""
+    # of a status: the words for what stands in its column, in lower case; other texts stay
+    words: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,13 @@ TRUTHS: dict[str, str] = {
 }
 """Names of statuses that are true or false -> the word for what is true."""
 
+STATES_OF_SLURM = (
+    *("PENDING", "RUNNING", "SUSPENDED", "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED"),
+    *("BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY"),
+)
+"""States by their numbers in the table of jobs of Slurm's database, which `OF_SLURMS_DATABASE` tells."""
+OF_SLURMS_DATABASE = frozenset(["id_job", "state", "time_start", "time_end"])
+
 FALSE_WORDS = {"finished": "failed", "completed": "not completed"}
 """Word for what is true -> that for what is false; of any other, this has finished."""
 
@@ -126,7 +133,7 @@ SIZES_ONLY = frozenset(["requested", "peak", "used", "run"])
 """Names of memory, or of a duration, where its unit stands beside them, and of anything where none does."""
 
 NUMBERED = re.compile(
-    r"(?:job|pod|process|application|app|workload)?[ _.-]*(?:id|number|no|nr|uuid)(?:[ _.-]*raw)?", re.IGNORECASE
+    r"(?:job|pod|process|application|app|workload)?[ _.-]*(?:id|number|no|nr|uuid)(?:[ _.-]*raw)?|id_job", re.IGNORECASE
 )
 """Names of columns that tell runs apart: beside one, a job's name says what runs."""
 

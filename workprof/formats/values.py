@@ -314,12 +314,6 @@ TRUE, FALSE = ("true", "t", "yes", "y", "1", "1.0"), ("false", "f", "no", "n", "
 """Texts that are true and false, in lower case."""
 
 
-def truth(text: str, true: str, false: str) -> str:
-    """The SQL of one of two others for a text that is true or false, NULL for any other."""
-    said = f"lower(trim({text}))"
-    return f"CASE WHEN {said} IN {TRUE!r} THEN {true} WHEN {said} IN {FALSE!r} THEN {false} END"
-
-
 def number(text: str, quantity: str, factor: float = 1.0, base: int = KIB, decimal: str = ".") -> str:
     """The SQL of the finite number that a text says, in workprof's unit.
 
@@ -335,7 +329,10 @@ def number(text: str, quantity: str, factor: float = 1.0, base: int = KIB, decim
     elif quantity == COUNT:
         read = count(text)
     elif quantity == TRUTH:
-        read = f"coalesce({plain(text, decimal)}, {truth(text, '1.0', '0.0')})"
+        said = f"lower(trim({text}))"
+        read = (
+            f"CASE WHEN {said} IN {TRUE!r} THEN 1.0 WHEN {said} IN {FALSE!r} THEN 0.0 ELSE {plain(text, decimal)} END"
+        )
     else:
         read = plain(text, decimal)
     points = decimal == "," and quantity not in (TIME, TIME_DAY_FIRST)

@@ -16,7 +16,6 @@ from workprof.formats.fields import (
     TRUTH_FIELDS,
     Bounds,
 )
-from workprof.formats.generic import FALSE_WORDS
 from workprof.store.connection import quoted, text
 from workprof.store.relation import INTERVAL, TIMESTAMP
 from workprof.store.reports import Column
@@ -181,9 +180,9 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str, many: str, *, 
     field = FIELDS[rule.field]
     if field.type == TEXT:
         sql = quoted(rule.source) if kind == TEXT else f"CAST({quoted(rule.source)} AS VARCHAR)"
-        if rule.truth:
-            false = text(FALSE_WORDS.get(rule.truth, FINISHED))
-            sql = f"coalesce({values.truth(sql, text(rule.truth), false)}, {sql})"
+        if rule.words:
+            each = " ".join(f"WHEN {text(said)} THEN {text(word)}" for said, word in rule.words)
+            sql = f"CASE lower(trim({sql})) {each} ELSE {sql} END"
         return Output(Column(field.name, TEXT, "", rule.source, numeric=False), sql)
     day_first = rule.unit == values.DAY_FIRST
     unit = "s" if kind in (TIMESTAMP, INTERVAL) or day_first else rule.unit

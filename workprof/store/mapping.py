@@ -180,8 +180,17 @@ def checked(field: str, source: FieldSource, result: Sequence[str]) -> Rule:
         known = f"use one of {', '.join(allowed)}" if allowed else "it has no unit: leave it out"
         kind = "" if source.unit in FACTORS else " is not known"
         raise UnitUnknown(f"unit {source.unit!r} of {field}{kind or ' does not fit'}; {known}")
-    truth = truth_of(source.column) if field == "status" else ""
-    return Rule(field, source.column, source.unit or PLAIN, truth=truth)
+    words = words_for(source.column, result) if field == "status" else {}
+    return Rule(field, source.column, source.unit or PLAIN, words=tuple(words.items()))
+
+
+def words_for(column: str, columns: Sequence[str]) -> dict[str, str]:
+    """The words for what stands in a status of true and false, or in the numbers of Slurm's database."""
+    if column == "state" and set(columns) >= generic.OF_SLURMS_DATABASE:
+        return {f"{number}{end}": word for number, word in enumerate(generic.STATES_OF_SLURM) for end in ("", ".0")}
+    true = truth_of(column)
+    false = generic.FALSE_WORDS.get(true, "finished")
+    return dict.fromkeys(values.TRUE, true) | dict.fromkeys(values.FALSE, false) if true else {}
 
 
 def truth_of(column: str) -> str:
@@ -557,13 +566,12 @@ def _fits(field: str, column: str, unit: str, look: Look) -> bool:
 
 def _bad_ends(column: str, look: Look) -> tuple[int, int]:
     """How many statuses are a bad end by their words, and how many by an exit code, or by true or false."""
-    truth, counts = truth_of(column), Counter(look.present(column)).items()
-    if truth:
-        bad_ones = values.FALSE if truth in generic.FALSE_WORDS else values.TRUE
-        return 0, sum(n for status, n in counts if status.strip().lower() in bad_ones)
+    words, said = words_for(column, look.columns), Counter(look.present(column)).items()
     bad = (OUT_OF_MEMORY, TIMED_OUT, KILLED, FAILED)
-    words = sum(n for status, n in counts if cause_of(status) in bad)
-    return words, sum(n for status, n in counts if EXIT_CODE.fullmatch(status.strip()))
+    ends = sum(n for status, n in said if cause_of(words.get(status.strip().lower(), status)) in bad)
+    if truth_of(column):
+        return 0, ends + sum(n for status, n in said if words.get(status.strip().lower()) == "not completed")
+    return ends, sum(n for status, n in said if not words and EXIT_CODE.fullmatch(status.strip()))
 
 
 EXIT_CODE = re.compile(r"-?[1-9]\d*(?:\.0)?(?::\d+)?|0:[1-9]\d*")
@@ -578,6 +586,8 @@ def _fits_text(field: str, column: str, there: Sequence[str], look: Look) -> boo
         words = {value.strip().lower() for value in there}
         if truth_of(column) or words_of(column)[0] == {"end"}:
             return _is_truth(column, there)
+        if spelled := words_for(column, look.columns):
+            return bool(words & spelled.keys())
         known = words & {*generic.FORMAT.finished} or any(cause_of(word) != OTHER for word in words - {*SHORT_STATES})
         return bool(known) or (words <= {*SHORT_STATES} and any(len(word) > 1 for word in words))
     if field == "task_name" and words_of(column)[0] & WRITTEN:
