@@ -460,6 +460,14 @@ def test_states_of_slurms_database_are_numbers(store, write):
     assert "COMPLETED" not in set(store.frame("e", ["status"], finished_only=False)["status"])
 
 
+def test_keys_of_pbs_are_requests_and_uses(store, write):
+    heads = "Job_Name,Exit_status,resources_used.mem,Resource_List.mem,Resource_List.walltime,resources_used.walltime"
+    text = table(heads, lambda at: (f"j{at}", 0, "2097152kb", "4gb", "02:00:00", "00:10:00"))
+    store.ingest([write("p.csv", text)], AUTO)
+    fields = ["requested_memory_bytes", "peak_memory_bytes", "time_limit_s", "duration_s"]
+    assert store.frame("p", fields).iloc[0, 1:].tolist() == [4 * GIB, 2 * GIB, 7200, 600]
+
+
 def test_cores_that_a_run_was_given_are_no_use_and_a_bare_cpu_is_asked(store, write):
     text = table("job,runtime_s,num_cpu,gpu_num,cores_used,queue", lambda at: (f"j{at}", 9, 64, 16, 64, 3))
     report = store.ingest([write("c.csv", text)], AUTO)

@@ -72,6 +72,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "duration_s": (
         *("duration", "run time", "real time", "elapsed", "wall time", "wall clock", "wall clock time", "makespan"),
         *(
+            *("wall time used", "run time used"),
             "job run time",
             "task run time",
             "execution time",
@@ -198,6 +199,7 @@ TOGETHER: dict[str, str] = {
     "reqcpus": "cpu requested",
     "alloccpus": "cpu requested",
     "maxrss": "rss peak",
+    "resources": "",  # of PBS: resources_used.mem
     "averss": "rss mean",
     "maxvmem": "vmem peak",
     "maxmem": "memory peak",

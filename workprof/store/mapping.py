@@ -251,9 +251,13 @@ CLOCK = re.compile(r"\b[dhm]{1,2}(?:-[hms]{1,2})?(?::[hms]{1,2})+\b", re.IGNOREC
 """How the values of a column are written, as its heading says: 'Elapsed (hh:mm:ss)'."""
 
 
+OF_PBS = re.compile("resource_list", re.IGNORECASE)
+"""How PBS begins the names of requests: Resource_List.mem."""
+
+
 def words_of(column: str) -> tuple[frozenset[str], str]:
     """The words of a column's name, as `SYNONYMS` spells them, and the unit that it tells ('' = none)."""
-    told = CLOCK.sub(" ", column.strip()).replace("%", " percent ")
+    told = OF_PBS.sub(" requested ", CLOCK.sub(" ", column.strip())).replace("%", " percent ")
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", told)
     spaced = re.sub(r"([A-Z]+)([A-Z][a-z]{2,})", r"\1 \2", spaced)
     spaced = re.sub(r"\b([KMGTkmgt]i?) B\b", r"\1B", spaced.replace("_", " "))
