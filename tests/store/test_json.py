@@ -156,6 +156,15 @@ def test_rows_within_a_document_of_one_member_or_within_objects_of_one_key_are_r
     assert frame.iloc[:, 1:].values.tolist() == [[name, 1.0, '[{"b": 1}]'] for name in "ab"]
 
 
+def test_a_later_object_with_more_than_the_row_keeps_its_row(store, write):
+    rows = [
+        {"job": {"id": at, "name": "a", "runtime_s": 300}} | ({"note": "x"} if at == 250 else {}) for at in range(300)
+    ]
+    assert store.ingest([write("l.jsonl", "\n".join(map(json.dumps, rows)))], IngestOptions()).rows == 300
+    frame = store.frame("l", ["job_name", "duration_s", "note"])
+    assert frame.iloc[250, 1:].tolist() == ["250", 300.0, "x"]
+
+
 def test_objects_with_lists_stay_rows_where_there_are_several(store, write):
     rows = [{"job": ROW}, {"job": ROW | {"job_name": "b"}}, {"job": ROW | {"job_name": "c"}, "c": 1}]
     for number, (begin, indent) in enumerate((("", 1), ("", None), ("\n", 1))):

@@ -107,9 +107,10 @@ def _around(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def inner(row: dict[str, Any], around: str) -> dict[str, Any]:
-    """The row inside an object of one key."""
-    found = row.get(around) if around and len(row) == 1 else None
-    return found if isinstance(found, dict) else row
+    """The row inside an object of one key; what a later object has beside it stands beside its members."""
+    found = row.get(around) if around else None
+    beside = {key: value for key, value in row.items() if key != around}
+    return found | beside if isinstance(found, dict) and not found.keys() & beside.keys() else row
 
 
 REQUIREMENTS = {"MEMORY": "memory_MiB", "VCPU": "vcpus", "GPU": "gpus"}
