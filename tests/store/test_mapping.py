@@ -412,7 +412,7 @@ def test_exit_codes_tell_what_has_finished(store, write, name, form):
         ("state,OOMKilled", ["DONE,false", "FAILED,true", "FAILED,false"]),
     ],
 )
-def test_of_several_statuses_the_one_that_tells_failures_counts(store, write, names, ends):
+def test_of_several_statuses_the_one_that_tells_failures_counts(store, write, tmp_path, names, ends):
     text = table(f"job,runtime_s,{names}", lambda at: (f"j{at}", 9, ends[at % 3]), 30)
     report = store.ingest([write("s.csv", text)], AUTO)
     assert store.dataset("s").finished_rows == 10
@@ -421,6 +421,9 @@ def test_of_several_statuses_the_one_that_tells_failures_counts(store, write, na
         frame = store.frame("s", ["status", *kills], finished_only=False)
         assert int(was_killed_for_memory(frame).sum()) == sum(end.endswith(("1", "true")) for end in ends) * 10
     assert "end_time_s" not in taken(report)
+    if names in ("failed", "success"):
+        told = dict(store.suggest(tmp_path / "s.csv", AUTO).evidence["status"].values)
+        assert set(told.values()) == {"finished", "failed"}
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,7 @@ from workprof.store.mapping import (
     quantity_of,
     shown,
     unfit,
+    words_for,
 )
 from workprof.store.parquet_bounds import refuse_promises
 from workprof.store.relation import INTERVAL, TIMESTAMP, guessed_type, parquet_relation
@@ -346,7 +347,8 @@ def _evidence(field: str, guess: Guess, chosen: Mapping[str, Guess], look: Look)
     source = guess.source
     first = list(dict.fromkeys(look.present(source.column, SAMPLE_ROWS)))[:SHOWN_VALUES]
     if FIELDS[field].type == TEXT:
-        examples = tuple((_short(value), _short(value)) for value in first)
+        words = words_for(source.column, look.columns) if field == "status" else {}
+        examples = tuple((_short(value), _short(words.get(value.strip().lower(), value))) for value in first)
         return Evidence(source.column, "", guess.sure, guess.why, examples)
     number = _numbers(field, source, look)
     read = look.numbers(source.column, quantity_of(field, source.unit))
