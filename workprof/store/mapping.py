@@ -198,7 +198,7 @@ def truth_of(column: str) -> str:
     words = words_of(column)[0]
     if words == {"end"}:  # of 'deleted' or 'end' true means nothing
         return "completed" if column.strip().lower() in ("complete", "completed", "finished") else ""
-    return next((truth for name, truth in generic.TRUTHS.items() if words_of(name)[0] == words), "")
+    return _TRUTHS.get(words, "")
 
 
 def _is_truth(column: str, there: Sequence[str]) -> bool:
@@ -290,6 +290,7 @@ def words_of(column: str) -> tuple[frozenset[str], str]:
     return frozenset(words), unit
 
 
+_TRUTHS = {words_of(name)[0]: truth for name, truth in generic.TRUTHS.items()}
 _WANTED = {field: tuple(words_of(name)[0] for name in names) for field, names in SYNONYMS.items()}
 
 
