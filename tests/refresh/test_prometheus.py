@@ -64,6 +64,33 @@ def test_rows_are_those_of_a_file_of_the_same_series(bench, tmp_path, every):
     assert done[1].changed  # pods that ran then
 
 
+def test_a_gap_of_one_pod_loses_nothing_of_its_run(bench, monkeypatch):
+    long, other = (Pod(f"{task}-0", task, 60, 6 * HOUR, 4 * GIB, GIB) for task in ("long", "other"))
+    with prometheus([long, other]) as server:
+        told = server.range
+
+        def with_a_gap(*query):
+            status, answer = told(*query)
+            for one in answer["data"]["result"]:
+                if one["metric"]["pod"] == "long-0":  # its largest use is before
+                    used = "memory_working" in one["metric"]["__name__"]
+                    one["values"] = [
+                        [at, "1" if used and at > BEGIN + 3 * HOUR else value]
+                        for at, value in one["values"]
+                        if not BEGIN + 2 * HOUR <= at < BEGIN + 4 * HOUR
+                    ]
+            answer["data"]["result"] = [one for one in answer["data"]["result"] if one["values"]]
+            return status, answer
+
+        monkeypatch.setattr(server, "range", with_a_gap)
+        bench.add_source(source(server))
+        bench.add_source(source(server, "once"))
+        refreshed(bench, server, 2 * HOUR, 3.5 * HOUR, END)
+        refreshed(bench, server, END, name="once")
+    assert rows_of(bench, "prod") == rows_of(bench, "once")
+    assert bench.preview("prod", 9)["peak_memory_bytes"].tolist() == [GIB, GIB]
+
+
 @pytest.mark.soak
 def test_one_refresh_is_as_good_as_many(bench, every):
     with prometheus(every) as server:

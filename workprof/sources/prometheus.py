@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from workprof.core.arrays import Floats
 from workprof.core.progress import Progress
-from workprof.core.units import HOUR_S
+from workprof.core.units import DAY_S, HOUR_S
 from workprof.formats.pod_run import OVER
 from workprof.formats.pod_series import CLUSTER, NAMESPACE, POD, label
 from workprof.sources.api import Api, Refused, SourceUnreachable
@@ -61,6 +61,10 @@ TOO_MUCH = (400, 413, 422)
 """How servers refuse an answer that would be too large."""
 ENDED_AFTER_S = HOUR_S
 """A pod that no point tells of for so long has ended, where points of its cluster go on: its run is as it is."""
+ASIDE_S = DAY_S
+"""For so long its points lie aside: it may be told of again, after a gap."""
+POINTS, ASIDE = "points-", "aside-"
+"""How the names of files begin with points of pods that may go on, and of those that went without a word."""
 SCHEMA = pa.schema(
     [
         ("query", pa.int32()),
@@ -88,11 +92,11 @@ def fetch(source: Source, state: State, place: Place) -> Fetched:
             place.progress(0.5 * number / len(QUERIES), f"reading {_metric(number)}")
             _windows(api, source, (number, start, end), folder, place.progress)
     parts = [str(path) for path in sorted(folder.glob("*.parquet"))]
-    if state.points and (place.kept / state.points).exists():
-        parts.insert(0, str(place.kept / state.points))
+    kept = [str(place.kept / state.points)] if state.points and (place.kept / state.points).exists() else []
+    parts = [*kept, *_again(place, kept, parts), *parts]
     place.progress(0.5, "putting series together")
     files = tuple(_written(parts, place.passing, step))
-    points = f"points-{end:.0f}.parquet"
+    points = f"{POINTS}{end:.0f}.parquet"
     if not files and state.until_s:
         return Fetched(None, replace(state, until_s=end, points=""))
     if not files:
@@ -100,7 +104,7 @@ def fetch(source: Source, state: State, place: Place) -> Fetched:
             f"{source.shown}: none of {len(QUERIES)} metrics has a series; check the selector, and the metrics' names "
             f"with --metric NAME=OTHER"
         )
-    _keep(parts, place.kept / points, max(ENDED_AFTER_S, source.overlap_s), end)
+    _keep(parts, place.kept, max(ENDED_AFTER_S, source.overlap_s), end)
     load = reading(files, IngestOptions(format="prometheus-pods", name=source.name))
     return Fetched(load, replace(state, until_s=end, points=points))
 
@@ -108,9 +112,43 @@ def fetch(source: Source, state: State, place: Place) -> Fetched:
 def tidy(kept: Path, state: State) -> None:
     """Remove what a refresh that is committed needs no more."""
     shutil.rmtree(kept / "windows", ignore_errors=True)
-    for path in kept.glob("points-*.parquet"):
+    for path in kept.glob(f"{POINTS}*.parquet"):
         if path.name != state.points:
             path.unlink(missing_ok=True)
+    for path in kept.glob(f"{ASIDE}*.parquet"):
+        if not state.until_s - ASIDE_S <= _moment(path) <= state.until_s:
+            path.unlink(missing_ok=True)
+
+
+def _moment(path: Path) -> float:
+    return float(path.stem.partition("-")[2])
+
+
+def _again(place: Place, kept: Sequence[str], windows: Sequence[str]) -> Iterator[str]:
+    """A file of the points that lie aside of pods that the windows tell of again."""
+    aside = [str(path) for path in sorted(place.kept.glob(f"{ASIDE}*.parquet"), key=_moment)]
+    if not aside or not windows:
+        return
+    pods = {*map(_pod, _labels(windows))} - {*map(_pod, _labels(kept))}
+    path, seen, rows = place.passing / "again.parquet", set[tuple[str, str, str]](), _no_rows()
+    for part in reversed(aside):  # the newest has all points of a pod
+        there = {labels for labels in _labels([part]) if _pod(labels) in pods - seen}
+        for one in _series([part]) if there else ():
+            if one[1] in there:
+                _add(rows, one)
+        seen |= {*map(_pod, there)}
+    if seen:
+        _atomically(pa.table(rows, schema=SCHEMA), path)
+        yield str(path)
+
+
+def _labels(parts: Sequence[str]) -> list[str]:
+    """The labels of all series of some parts."""
+    if not parts:
+        return []
+    with duckdb.connect(":memory:", config={"threads": "2"}) as connection:
+        answer = connection.sql("SELECT DISTINCT labels FROM read_parquet(?)", params=[list(parts)])
+        return [str(labels) for (labels,) in answer.fetchall()]
 
 
 def _plan(folder: Path, start: float, end: float) -> tuple[float, float]:
@@ -180,8 +218,7 @@ def _range(api: Api, source: Source, number: int, start: float, end: float) -> S
 
 
 def _write_window(result: Sequence[Any], path: Path, source: Source, number: int) -> None:
-    name = _metric(number)
-    rows: dict[str, list[Any]] = {column: [] for column in SCHEMA.names}
+    name, rows = _metric(number), _no_rows()
     for one in result:
         try:
             labels = {str(key): str(value) for key, value in one["metric"].items()}
@@ -259,10 +296,10 @@ def _metric(number: int) -> str:
     return QUERIES[number].partition("{")[0].partition(" ")[0]
 
 
-def _keep(parts: Sequence[str], path: Path, horizon_s: float, end: float) -> None:
+def _keep(parts: Sequence[str], folder: Path, horizon_s: float, end: float) -> None:
     """Keep the series of pods, and other series, that were seen shortly before the last point of their cluster.
 
-    Of a pod that is told to be over it is shortly before the end.
+    Of a pod that is told to be over it is shortly before the end. Those of other pods are put aside.
     """
     latest: dict[tuple[str, str, str], float] = {}
     until: dict[str, float] = {}
@@ -274,13 +311,25 @@ def _keep(parts: Sequence[str], path: Path, horizon_s: float, end: float) -> Non
             latest[key] = max(latest.get(key, 0.0), last)
             if number == COMPLETION or json.loads(labels).get("phase") in OVER:
                 over.add(key)
-    rows: dict[str, list[Any]] = {column: [] for column in SCHEMA.names}
-    for number, labels, times, values in _series(parts):
-        key = _pod(labels)
-        if latest.get(key, float(times[-1])) >= (end if key in over else until[key[0]]) - horizon_s:
-            for column, value in zip(SCHEMA.names, (number, labels, times, values), strict=True):
-                rows[column].append(value)
-    _atomically(pa.table(rows, schema=SCHEMA), path)
+    rows, aside = _no_rows(), _no_rows()
+    for one in _series(parts):
+        key = _pod(one[1])
+        if latest.get(key, float(one[2][-1])) >= (end if key in over else until[key[0]]) - horizon_s:
+            _add(rows, one)
+        elif key in latest and key not in over:
+            _add(aside, one)
+    if aside["query"]:
+        _atomically(pa.table(aside, schema=SCHEMA), folder / f"{ASIDE}{end:.0f}.parquet")
+    _atomically(pa.table(rows, schema=SCHEMA), folder / f"{POINTS}{end:.0f}.parquet")
+
+
+def _no_rows() -> dict[str, list[Any]]:
+    return {column: [] for column in SCHEMA.names}
+
+
+def _add(rows: dict[str, list[Any]], series: tuple[int, str, Floats, Floats]) -> None:
+    for column, value in zip(SCHEMA.names, series, strict=True):
+        rows[column].append(value)
 
 
 def _pod(labels: str) -> tuple[str, str, str]:
