@@ -11,6 +11,7 @@ import yaml
 
 from workprof.answers.verdict import notes
 from workprof.answers.verdict_exports import sizes_kubernetes
+from workprof.core.errors import TraceError
 from workprof.core.service_windows import service_windows
 from workprof.core.units import GIB, MIB
 from workprof.formats.pod_tasks import Ends, Made, TaskNames, words_of, work_of
@@ -168,6 +169,23 @@ def test_separators_of_thousands_in_tables(load, cells, numbers):
     report, frame, _ = load(text, "Memory-data-2024-05-01.csv")
     assert report.rejected == 0
     assert frame["peak_memory_bytes"].tolist() == [pytest.approx(each, rel=1e-9) for each in numbers]
+
+
+@pytest.mark.parametrize(
+    ("time", "sign", "cells"),
+    [("1.5.2024, 10:0{}:00", ";", ("4,800", "1,172")), ("5/1/2024, 10:0{}:00\u202fAM", ",", ("4.800", "1.172"))],
+)
+def test_a_table_in_the_locale_of_a_browser(load, time, sign, cells):
+    lines = [sign.join((f'"{time.format(at)}"', *cells)) for at in (0, 1)]
+    report, frame, checks = load("\n".join([f"Time{sign}web-1{sign}api-2", *lines]), "CPU-data-2024-05-01.csv")
+    assert (report.rejected, "thousands separators" in checks) == (0, False)
+    assert frame["start_time_s"].tolist() == [T0, T0]
+    assert frame["cpu_usage_percent"].tolist() == [pytest.approx(480), pytest.approx(117.2)]
+
+
+def test_a_table_of_which_no_time_can_be_read_says_which(load):
+    with pytest.raises(TraceError, match=r"line 2 has no time \('at ten'\)"):
+        load('Time,web-1,api-2\nat ten,"3,288,490","1,288,490"', "Memory-data-2024-05-01.csv")
 
 
 def test_of_a_time_that_repeats_the_larger_value_counts_and_is_told(load):

@@ -91,6 +91,8 @@ def separators(text: str) -> tuple[str, str, str]:
     )
 
 
+_DATE_COMMA = re.compile(r"^(\d{1,2}[./-]\d{1,2}[./-]\d{4}),", re.ASCII)
+"""The comma that browsers write between a date and its time: '1.5.2024, 10:00:00', '5/1/2024, 10:00:00 AM'."""
 EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
 """A number above the first is in a unit of the second in seconds; others are seconds."""
 
@@ -98,7 +100,7 @@ EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
 @functools.lru_cache(maxsize=100_000)
 def moment_of(text: str, *, day_first: bool = False) -> float:
     """A time in seconds since 1970; without a zone it is UTC. Raises ValueError when it is none."""
-    stripped = text.strip()
+    stripped = _DATE_COMMA.sub(r"\1", text.replace("\u202f", " ").replace("\u00a0", " ").strip())
     try:
         number = float(stripped)
     except ValueError:

@@ -108,7 +108,7 @@ def read_table(given: Given, runs: PodRuns) -> Iterator[Unreadable]:
     rows = _rows(given, head)
     signs = Signs()
     columns = yield from _long(rows, head, runs, signs) if head.pod >= 0 else _wide(rows, head, runs, signs)
-    runs.thousands += signs.settle(columns)
+    runs.thousands += signs.settle(columns, head.delimiter)
     unnamed = []
     for one in columns:
         resource = RESOURCES.get(one.named.labels.get("resource", ""), "")
@@ -257,7 +257,11 @@ class Signs:
         self.decimal.update(decimal)
         return doubtful
 
-    def settle(self, columns: Iterable[Column]) -> int:
-        """Mend the numbers of doubt; return how many. Commas alone separate thousands where no number denies it."""
-        signs = self.thousands - self.decimal or ({","} - self.decimal if "." not in self.thousands else set())
+    def settle(self, columns: Iterable[Column], delimiter: str) -> int:
+        """Mend the numbers of doubt; return how many. Commas alone separate thousands where no number denies it.
+
+        Between semicolons they are decimal: that is why the lines have these.
+        """
+        commas = {","} if "." not in self.thousands and delimiter != ";" else set()
+        signs = self.thousands - self.decimal or commas - self.decimal
         return sum(column.in_thousands(sign) for column in columns for sign in signs)

@@ -206,14 +206,20 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     Raises TraceError when a file is broken or an error, or no series names a pod.
     """
     runs, repeated = PodRuns(), RepeatedKeys()
+    bad: Unreadable | None = None
     for given in sources:
         start = given.stream.read(LOOKED_AT).lstrip(b"\xef\xbb\xbf \r\n\t")
         given.stream.seek(0)
-        yield from _json(given, runs, repeated) if start[:1] in (b"{", b"[") else read_table(given, runs)
+        for each in _json(given, runs, repeated) if start[:1] in (b"{", b"[") else read_table(given, runs):
+            bad = bad or (each if isinstance(each, Unreadable) else None)
+            yield each
     if not runs.told:
+        names = ", ".join(given.name for given in sources[:3])
+        if bad and not runs.left_out:
+            raise TraceError(f"{names}: no point can be read; line {bad.line:,} has {bad.reason} ({bad.text[:60]!r})")
         text = ", ".join(name[:60] for name, _ in runs.left_out.most_common(5))
         raise TraceError(
-            f"{', '.join(given.name for given in sources[:3])}: no series names a pod (found: {text or 'none'}); "
+            f"{names}: no series names a pod (found: {text or 'none'}); "
             "export container_memory_working_set_bytes by namespace and pod"
         )
     yield from runs.rows()
