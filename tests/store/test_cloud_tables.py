@@ -90,6 +90,20 @@ def test_a_vm_table_with_a_header(store, tmp_path):
     pd.testing.assert_frame_equal(old, new)
 
 
+def test_times_of_the_packing_trace_are_days(store, tmp_path):
+    path = tmp_path / "vm.csv"
+    rows = ("0,7,2,1,0.25,1.5,0.125,0.5", "1,7,2,0,-7157.2,2,0.125,0.5", "2,8,3,0,1,,0.5,0.25")
+    path.write_text("\n".join(["vmId,tenantId,vmTypeId,priority,starttime,endtime,core,memory", *rows]))
+    report = store.ingest([path], IngestOptions(name="vm"))
+    assert (report.format, report.rows, report.rejected, report.running) == ("azure-packing", 3, 0, 1)
+    frame = store.frame("vm", ["start_time_s", "end_time_s", "duration_s"], finished_only=False)
+    np.testing.assert_allclose(frame["start_time_s"], [21_600, np.nan, 86_400])
+    np.testing.assert_allclose(frame["end_time_s"], [129_600, 172_800, np.nan])
+    np.testing.assert_allclose(frame["duration_s"], [108_000, np.nan, 86_400])
+    sizes = store.frame("vm", ["requested_memory_bytes"], finished_only=False)["requested_memory_bytes"]
+    assert (sizes / sizes[0]).tolist() == [1, 1, 0.5]
+
+
 def test_one_vm_that_ends_last_has_ended(store, tmp_path):
     table = azure(50)
     table["deleted"] = table["created"] + np.arange(1, 51) * 300

@@ -73,6 +73,7 @@ FORMATS: dict[str, Format] = {
         prometheus_pods.FORMAT,
         azure.FORMAT,
         azure.NAMED,
+        azure.PACKING,
         alibaba.FORMAT,
         alibaba.TASKS_NAMED,
         alibaba.INSTANCES,

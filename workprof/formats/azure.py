@@ -1,10 +1,10 @@
-"""Azure's public VM tables (2017 and 2019): one row per virtual machine, no header.
+"""Azure's public VM tables (2017 and 2019): one row per virtual machine, no header; and its packing trace (2020).
 
 Times are seconds since the first VM was created. CPU is in percent of the VM's cores. The table of 2019 tells cores and
 memory in buckets; the open one (`>24` cores, `>64` GB) counts as 30 cores and 70 GB, as in its authors' own analysis.
 A VM whose deletion is the last moment of the table was still there at its end.
 
-Source: AzurePublicDatasetV1 and V2 in Azure/AzurePublicDataset, and their notebooks.
+Source: AzurePublicDatasetV1, V2 and AzureTracesForPacking2020 in Azure/AzurePublicDataset, and their notebooks.
 """
 
 from collections.abc import Sequence
@@ -105,3 +105,34 @@ NAMED = replace(
     recognises=None,
 )
 """The same table under the names of its columns: those of 2017 end in `vmcorecount` and `vmmemory`."""
+
+PACKING = Format(
+    name="azure-packing",
+    title="Azure packing trace (table vm)",
+    columns=(
+        *(SourceColumn(name, TEXT) for name in ("vmId", "tenantId", "vmTypeId", "priority")),
+        *(SourceColumn(name, NUMBER) for name in ("starttime", "endtime", "core", "memory")),
+    ),
+    rules=(
+        Rule("job_name", "vmId"),
+        Rule("user", "tenantId"),
+        Rule("workload", "vmTypeId"),
+        Rule("start_time_s", "starttime", "d"),
+        Rule("end_time_s", "endtime", "d"),
+        Rule("requested_cpu_percent", "core"),
+        Rule("requested_memory_bytes", "memory"),
+    ),
+    required=("vmId", "starttime", "endtime"),
+    signature=("vmId", "tenantId", "vmTypeId", "priority", "starttime", "endtime"),
+    nulls=FORMAT.nulls,
+    made=(
+        Made("status", "CASE WHEN end_time_s IS NULL THEN 'running' END", needs=("end_time_s",)),
+        next(made for made in FORMAT.made if made.field == "duration_s"),
+    ),
+    normalised=("requested_cpu_percent", "requested_memory_bytes"),
+    not_known=FORMAT.not_known,
+)
+"""The trace of 2020, as sqlite3 writes its table `vm`: times are days since the trace began, before it below 0.
+
+`core` and `memory` are shares of a machine, where the table `vmType` was joined.
+"""
