@@ -91,6 +91,18 @@ def test_a_gap_of_one_pod_loses_nothing_of_its_run(bench, monkeypatch):
     assert bench.preview("prod", 9)["peak_memory_bytes"].tolist() == [GIB, GIB]
 
 
+def test_points_that_come_late_are_read(bench):
+    long, late = Pod("long-0", "long", 60, 6 * HOUR, 4 * GIB, GIB), Pod("late-0", "late", 6600, 6900, 4 * GIB, GIB)
+    with prometheus([long, late], now=6000) as server:
+        bench.add_source(source(server))
+        bench.add_source(source(server, "once"))
+        bench.refresh("prod", now_s=BEGIN + 2 * HOUR)
+        refreshed(bench, server, 3 * HOUR)
+        refreshed(bench, server, 3 * HOUR, name="once")
+    assert rows_of(bench, "prod") == rows_of(bench, "once")
+    assert bench.source("prod").last.rows == 2
+
+
 @pytest.mark.soak
 def test_one_refresh_is_as_good_as_many(bench, every):
     with prometheus(every) as server:

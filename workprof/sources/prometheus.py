@@ -29,7 +29,7 @@ from workprof.core.arrays import Floats
 from workprof.core.progress import Progress
 from workprof.core.units import DAY_S, HOUR_S
 from workprof.formats.pod_run import OVER
-from workprof.formats.pod_series import CLUSTER, NAMESPACE, POD, label
+from workprof.formats.pod_series import CLUSTER, NAMESPACE, POD, in_order, label
 from workprof.sources.api import Api, Refused, SourceUnreachable
 from workprof.sources.fetched import Fetched, Place, State, reading
 from workprof.sources.source import Source
@@ -82,11 +82,13 @@ def fetch(source: Source, state: State, place: Place) -> Fetched:
     Raises SourceUnreachable when the server does not answer, or only in part; what came is kept for the next try.
     """
     step = source.step_s
-    first = state.until_s + step if state.until_s else math.ceil((place.now_s - source.since_s) / step) * step
-    folder = place.kept / "windows"
-    start, end = _plan(folder, first, math.floor((place.now_s - step) / step) * step)
-    if end < start:
+    until = math.floor((place.now_s - step) / step) * step
+    if until <= state.until_s:
         return Fetched(None, state)
+    # back over what was read: points may come late
+    first = state.until_s + step - source.overlap_s if state.until_s else place.now_s - source.since_s
+    folder = place.kept / "windows"
+    start, end = _plan(folder, math.ceil(first / step) * step, until)
     with Api(source.address, source.credentials) as api:
         for number in range(len(QUERIES)):
             place.progress(0.5 * number / len(QUERIES), f"reading {_metric(number)}")
@@ -257,7 +259,7 @@ def _around_changes(times: Floats, values: Floats, step: float) -> tuple[Floats,
 
 
 def _series(parts: Sequence[str]) -> Iterator[tuple[int, str, Floats, Floats]]:
-    """Every series of all parts, its points by rising time."""
+    """Every series of all parts, its points by rising time; of one that was read twice the larger counts."""
     with duckdb.connect(":memory:", config={"threads": "2"}) as connection:
         answer = connection.sql(
             "SELECT query, labels, flatten(list(times ORDER BY times[1])), flatten(list(values ORDER BY times[1])) "
@@ -266,8 +268,9 @@ def _series(parts: Sequence[str]) -> Iterator[tuple[int, str, Floats, Floats]]:
         )
         for batch in answer.to_arrow_reader(BATCH):
             numbers, labels = batch.column(0).to_pylist(), batch.column(1).to_pylist()
-            times, values = (_lists(batch.column(place)) for place in (2, 3))
-            yield from zip(numbers, labels, times, values, strict=True)
+            points = zip(*(_lists(batch.column(place)) for place in (2, 3)), strict=True)
+            for number, named, (times, values) in zip(numbers, labels, points, strict=True):
+                yield number, named, *in_order(times, values)[:2]
 
 
 def _lists(column: pa.ListArray[Any]) -> list[Floats]:
