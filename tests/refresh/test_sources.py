@@ -422,6 +422,21 @@ def test_a_source_that_begins_to_tell_its_cluster_doubles_no_pod_and_no_task(tol
     assert sorted(map(tuple, rows.to_numpy())) == [("prod", "redis-0", "redis"), ("prod", later, "redis")]
 
 
+def test_a_container_stays_its_task_when_a_sidecar_comes_or_goes(told, bench):
+    source = Source(name="pods", kind="kubernetes")
+    pods = [pod(f"redis-{at}", "Running", job="redis") for at in range(3)]
+    pods[1]["spec"]["containers"].append({"name": "proxy"})
+    for each in pods:
+        told(source, json.dumps({"items": [each]}), BEGIN)
+    rows = bench.preview("pods", 10)[["job_name", "container", "task_name"]]
+    assert sorted(map(tuple, rows.to_numpy())) == [
+        ("redis-0", "main", "redis"),
+        ("redis-1", "main", "redis"),
+        ("redis-1", "proxy", "redis/proxy"),
+        ("redis-2", "main", "redis"),
+    ]
+
+
 def test_a_pod_that_is_made_again_keeps_its_earlier_life(told, bench):
     source, old, new = Source(name="pods", kind="kubernetes"), pod("web-0", "Running"), pod("web-0", "Running")
     new["metadata"]["uid"], new["status"]["startTime"] = "uid-2", "2026-01-05T00:00:00Z"

@@ -14,6 +14,7 @@ from workprof.store.catalogue import one
 PODS = ("kubernetes", "prometheus-pods")
 """Formats whose reader gives names."""
 TASK = ("cluster", "namespace", "workload", "task_name")
+CONTAINER = "container"
 THERE, CAME = 0, 1
 
 
@@ -34,12 +35,13 @@ def keep(
     alone = int(clusters) < 2
     _pods(cursor, came[0], "''" if alone else "cluster")
     if TASK[-1] in came[1]:
+        _containers(cursor, came[0])
         _tasks(cursor, came[0], alone=alone)
     cursor.execute("DROP TABLE named")
 
 
 def _texts(columns: Collection[str]) -> str:
-    texts = (f"coalesce({each if each in columns else 'NULL'}, '') AS {each}" for each in TASK)
+    texts = (f"coalesce({each if each in columns else 'NULL'}, '') AS {each}" for each in (*TASK, CONTAINER))
     return f"{', '.join(texts)}, job_name, split_part(job_name, '/', -1) AS own"  # a pod's own name has no slash
 
 
@@ -57,6 +59,21 @@ def _pods(cursor: duckdb.DuckDBPyConnection, came: str, where: str) -> None:
         f"FROM (SELECT *, {where} AS place_of FROM named) JOIN ({pods}) "
         f"USING (place_of, namespace, own) WHERE came = {CAME}) WHERE rowid = place AND job_name <> name"
     )
+
+
+def _containers(cursor: duckdb.DuckDBPyConnection, came: str) -> None:
+    """A container stays the task that it was when a sidecar comes or goes, which gives it another name."""
+    same = " AND ".join(f"n.{each} = o.{each}" for each in (*TASK[:-1], CONTAINER))
+    longer = "concat({0}.task_name, '/', n.container) = {1}.task_name"
+    cursor.execute(
+        "CREATE TEMP TABLE stays AS SELECT n.place AS stood, min(o.task_name) AS name FROM named n JOIN named o "
+        f"ON {same} AND ({longer.format('n', 'o')} OR {longer.format('o', 'n')}) WHERE n.came = {CAME} "
+        f"AND o.came = {THERE} AND NOT EXISTS (SELECT 1 FROM named o WHERE {same} AND o.came = {THERE} "
+        "AND o.task_name = n.task_name) GROUP BY n.place"
+    )
+    for table, row in ((came, "rowid"), ("named", "place")):
+        cursor.execute(f"UPDATE {table} SET task_name = name FROM (SELECT stood, name FROM stays) WHERE {row} = stood")
+    cursor.execute("DROP TABLE stays")
 
 
 def _tasks(cursor: duckdb.DuckDBPyConnection, came: str, *, alone: bool) -> None:
