@@ -20,7 +20,7 @@ from tests.formats.one_of_each import FILES
 from tests.refresh.conftest import rows_of
 from tests.refresh.planted import BEGIN, jobs, pods, prometheus, sacct
 from workprof.answers.sources import refresh_sentence
-from workprof.core.errors import HomeBusy, SettingsError, WorkprofError
+from workprof.core.errors import Cancelled, HomeBusy, SettingsError, WorkprofError
 from workprof.core.roles import SOURCE
 from workprof.forecasts.durations import DurationSettings
 from workprof.memory.assessment import AssessmentSettings
@@ -130,6 +130,21 @@ def test_files_that_are_new_or_grew_are_read_and_the_dataset_is_what_they_hold(b
     with pytest.raises(Exception, match="no file is there"):
         bench.refresh("all")
     assert bench.dataset("all").rows == 45
+
+
+def test_a_refresh_that_is_cancelled_has_not_failed(bench, tmp_path):
+    table(tmp_path / "a.csv", range(40))
+    bench.add_source(Source("all", "files", str(tmp_path / "a.csv")))
+
+    def stop(_fraction, message):
+        if message == "taking rows in":
+            raise Cancelled("cancelled")
+
+    with pytest.raises(Cancelled):
+        bench.refresh("all", stop)
+    assert bench.source("all").failed is None
+    assert bench.refreshes("all") == ()
+    assert bench.refresh("all").new == 40
 
 
 def test_who_looks_meanwhile_sees_the_rows_of_before_and_may_write(bench, tmp_path):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from workprof.core.errors import HomeBusy, WorkprofError
+from workprof.core.errors import Cancelled, HomeBusy, WorkprofError
 from workprof.core.progress import Progress, silent
 from workprof.core.refreshes import Refresh
 from workprof.core.roles import REFRESH
@@ -85,6 +85,8 @@ def refresh(
                 progress(COMPUTED, "taking rows in")
                 told = replace(told, seconds=time.perf_counter() - begun)
                 result = store.take_in(source.name, grown, fetched.state, told)
+        except Cancelled:
+            raise  # nothing failed, and nothing was changed
         except WorkprofError as error:
             store.refresh_failed(source.name, replace(told, seconds=time.perf_counter() - begun, error=str(error)))
             raise
