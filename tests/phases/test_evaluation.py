@@ -110,6 +110,16 @@ def test_labels_of_tested_runs_decide_nothing_but_the_figures(samples):
 
 
 @pytest.mark.slow
+def test_without_a_limit_no_share_is_rejected_and_none_is_not(samples):
+    found = evaluate({"samples": samples[samples["run"] != "4"]}, EvaluationSettings(splits=1, open_splits=1))
+    shares = [found.rejected_share, found.false_reject_share, found.known.accuracy_with_rejections]
+    shares += [one.rejected_share for one in found.unknown]
+    assert len(shares) == 7
+    assert np.isnan([found.c, *shares]).all()
+    assert found.false_reject_interval.high == 1.0
+
+
+@pytest.mark.slow
 def test_workloads_can_be_left_out_together(samples):
     settings = EvaluationSettings(splits=1, open_splits=1, left_out=("w1", "w3"))
     found = evaluate({"samples": samples}, settings)

@@ -106,7 +106,7 @@ class UnknownFigures:
 
     workload: str  # label
     nearest: dict[str, float]  # workload -> share of its runs that are nearest to it
-    rejected_share: float  # answered 'unknown', as they should be
+    rejected_share: float  # answered 'unknown', as they should be; NaN without any limit
     n: int  # answers
 
 
@@ -144,8 +144,8 @@ class Evaluation(Shown):
     # runs are known for any limit
     c: float
     unknown: tuple[UnknownFigures, ...]  # one per workload that was left out or is absent from the other dataset
-    rejected_share: float  # of unknown runs, mean over their workloads; NaN where there is none
-    false_reject_share: float  # of held-back known runs, in the same training parts; NaN where there is none
+    rejected_share: float  # of unknown runs, mean over their workloads; NaN where there is none, or no limit
+    false_reject_share: float  # of held-back known runs, in the same training parts; NaN as above
     # of it, Wilson's. A run that is asked in several training parts counts once: it is right or wrong in all of them
     # together
     false_reject_interval: Interval
@@ -273,9 +273,12 @@ def _evaluation(
     predictions: list[KnownPredictions], trials: list[OpenTrial], library: Library, notes: tuple[str, ...], n_known: int
 ) -> Evaluation:
     """The figures; `n_known` = different known runs that the trials ask."""
-    unknown, false_rejects = unknown_figures(trials), false_reject_share(trials)
-    known = known_figures(predictions, trials) if predictions else None
     limits = [trial.c for trial in trials if np.isfinite(trial.c)]
+    rejecting = trials if limits else []
+    unknown, false_rejects = unknown_figures(trials), false_reject_share(rejecting)
+    if not rejecting:
+        unknown = tuple(replace(one, rejected_share=float("nan")) for one in unknown)
+    known = known_figures(predictions, rejecting) if predictions else None
     rejected = [one.rejected_share for one in unknown]
     dropped = library.fingerprints.normaliser.dropped
     lacking = (f"{len(dropped)} counters miss too much of training and are dropped: {', '.join(dropped[:5])}",)
@@ -288,7 +291,7 @@ def _evaluation(
         unknown=unknown,
         rejected_share=float(np.mean(rejected)) if rejected else float("nan"),
         false_reject_share=false_rejects,
-        false_reject_interval=wilson(n_known * np.nan_to_num(false_rejects), n_known),
+        false_reject_interval=wilson(n_known * np.nan_to_num(false_rejects), n_known if rejecting else 0),
         curves=curves_of(trials),
         distances=_inner(library),
         notes=(*notes, *(lacking if dropped else ())),

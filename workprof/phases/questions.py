@@ -187,7 +187,7 @@ EVALUATE = Question(
     EvaluationSettings,
     Evaluation,
     "workprof.phases.evaluation:evaluate",
-    version=5,
+    version=6,
     finds="evaluation of recognition",
     ignores=("trained_elsewhere",),
     page=PAGE,
