@@ -85,8 +85,7 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
             views.actions(verdict, dataset)
     if other is not None:
         with chart:
-            st.header("Do these things")
-            views.list_findings(other, dataset)
+            views.requests_to_change(other, dataset)
     if result is not None:
         with left:
             over_time.chart(result, names)

@@ -1,6 +1,6 @@
 """Views of Home: what to request, what to do next, and what stands behind them, folded."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -15,7 +15,7 @@ from pages._memory.scope import none_ended
 from pages._parts import clusterings, figures
 from pages._runs import links
 from workprof.answers.home import PRICE, deeds
-from workprof.answers.ledger import first_findings, judged_resources, ledger_sentence
+from workprof.answers.ledger import changing_findings, first_findings, judged_resources, ledger_sentence
 from workprof.answers.nodes import decision_sentence
 from workprof.answers.over_time import largest_named
 from workprof.answers.saved_runs import recent_line
@@ -43,6 +43,7 @@ from workprof.core.words import counted, label, label_text, listed, markdown_tex
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
 from workprof.memory.changes import Changes
+from workprof.memory.findings import Finding
 from workprof.memory.ledger import Ledger
 from workprof.memory.ledger_settings import PROFILE, RESOURCES, TASK, LedgerPrices, judged_besides_memory
 from workprof.memory.over_time import OverTime
@@ -193,10 +194,18 @@ def findings(visit: Visit, dataset: Dataset) -> None:
     list_findings(result, dataset)
 
 
-def list_findings(result: Ledger, dataset: Dataset) -> None:
-    """Show the costliest findings and the way to the ledger."""
-    st.markdown("\n".join(f"1. {markdown_text(words, 400)}" for words in first_findings(result, SHOWN_FINDINGS)))
-    more = len(result.findings) - SHOWN_FINDINGS
+def requests_to_change(result: Ledger, dataset: Dataset) -> None:
+    """Show the costliest findings that change a request; where none does, the costliest of all."""
+    found = changing_findings(result)
+    st.header("Do these things" if found else "No request to change")
+    list_findings(result, dataset, found)
+
+
+def list_findings(result: Ledger, dataset: Dataset, found: Sequence[Finding] = ()) -> None:
+    """Show the costliest findings, of all or of some, and the way to the ledger."""
+    shown = first_findings(result, SHOWN_FINDINGS, found)
+    st.markdown("\n".join(f"1. {markdown_text(words, 400)}" for words in shown))
+    more = len(result.findings) - len(shown)
     ledger = {"memory_tab": LEDGER.tab}
     words = f"The ledger, with {counted(more, 'more finding')}" if more > 0 else "The ledger"
     cross_link.follow(Link(words, "memory", dataset.hash, ledger, "receipt_long"), "home_ledger")

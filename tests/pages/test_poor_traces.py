@@ -86,6 +86,22 @@ def test_requests_of_0_leave_the_rest_of_home_and_the_ledger(app, poor):
     assert "of requested cores are never used" in told(memory)
 
 
+def test_what_home_says_to_do_about_cores_changes_a_request(app, home, tmp_path):
+    rows = [("kept", 800, 900 if at % 3 == 0 else 50, at) for at in range(60)]
+    rows += [("lowered", 400, 100, at) for at in range(60)]
+    lines = [f"{task}-{at},{task},{at * 900},600,{asked},{used}" for task, asked, used, at in rows]
+    heading = "job_name,task_name,start_time_s,duration_s,requested_cpu_percent,cpu_usage_percent"
+    (tmp_path / "cores.csv").write_text("\n".join([heading, *lines]) + "\n")
+    with Workbench(from_environment()) as workbench:
+        found = workbench.ledger(workbench.ingest([tmp_path / "cores.csv"]).hash).findings
+    assert [one.row.action for one in found[:2]] == ["keep", "lower"]
+    opened = app("home")
+    assert "Do these things" in [item.value for item in opened.header]
+    (listed,) = [item.value for item in opened.markdown if item.value.startswith("1. ")]
+    assert "Lower 4 cores" in listed
+    assert "Keep" not in listed
+
+
 def test_services_that_run_on_are_sized_on_home_and_memory(app, home, tmp_path):
     (tmp_path / "pods.json").write_text(services(phase=True))
     with Workbench(from_environment()) as workbench:

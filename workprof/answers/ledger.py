@@ -480,12 +480,17 @@ def findings_sentence(ledger: Ledger) -> str:
     return f"{counted(len(result), 'finding')}; {saves}.{small}"
 
 
-def first_findings(ledger: Ledger, most: int) -> tuple[str, ...]:
-    """The costliest findings in a sentence or two each."""
+def changing_findings(ledger: Ledger) -> tuple[Finding, ...]:
+    """The findings that change a request, costliest first."""
+    return tuple(one for one in ledger.findings if one.row is not None and one.row.action != KEEP)
+
+
+def first_findings(ledger: Ledger, most: int, found: Sequence[Finding] = ()) -> tuple[str, ...]:
+    """The costliest findings in a sentence or two each: of all, or of some."""
     tasks = tasks_in(ledger)
     return tuple(
         " ".join(f"{part}." for part in (f"{_short(one, tasks)}: {evidence_words(one)}", advice_words(one)) if part)
-        for one in ledger.findings[:most]
+        for one in (found or ledger.findings)[:most]
     )
 
 
