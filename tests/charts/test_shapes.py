@@ -9,7 +9,7 @@ import pytest
 from plotly.io import to_json
 
 from workprof.charts import shapes, theme
-from workprof.charts.shapes import NEUTRAL, placed_labels
+from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, figure_of, heat, line, placed_labels
 from workprof.charts.theme import BLACK, WHITE, readable
 
 
@@ -223,3 +223,24 @@ def test_margins_of_hidden_axes_and_labels_beyond_a_phone_are_left_to_plotly():
 def test_ticks_of_large_numbers_are_not_read_as_bytes():
     figure = shapes.figure_of([shapes.points([1e10, 2e10], [1, 2], colour=NEUTRAL)], x="peak_vmem", y="y", height=300)
     assert readable(figure, dark=False).layout.xaxis.exponentformat == "SI"  # '11G'; Plotly's own is '11B'
+
+
+def test_on_a_phone_a_legend_stands_under_every_line_of_the_title_above_it():
+    def y_of(title):
+        lines = [line([0, 1], [0, 1], colour=NEUTRAL, name=name) for name in "abcd"]
+        figure = figure_of(lines, x=title, y="Share", height=400, **LEGEND_BELOW)
+        return readable(figure, dark=False, narrow=True).layout.legend.y
+
+    assert y_of("Error") == LEGEND_BELOW["legend"]["y"]
+    assert y_of("Relative error |predicted − true| / true (1 = 100 %), logarithmic") <= y_of("Error") - 17 / 400
+
+
+@pytest.mark.parametrize(("columns", "named"), [(5, True), (20, True), (24, False)])
+def test_on_a_phone_names_of_columns_that_have_no_room_cover_no_others(columns, named):
+    rows, across = [f"a name of many letters (P{i})" for i in range(3)], [f"value {i}" for i in range(columns)]
+    figure = figure_of([heat(np.zeros((3, columns)), across, rows)], x={"title": "Task", "dtick": 1}, y="", height=400)
+    layout = readable(figure, dark=False, narrow=True).layout
+    assert (layout.xaxis.dtick == 1) is named
+    assert all(text.endswith(f"(P{i})") for i, text in enumerate(layout.yaxis.ticktext))
+    if named:
+        assert columns * 12 <= 358 - layout.margin.l - layout.margin.r

@@ -88,12 +88,13 @@ def readable(figure: go.Figure, *, dark: bool, narrow: bool = False) -> go.Figur
         if trace.get("type") == "scatter" and "marker" in trace:  # Plotly outlines marks of several sizes
             trace["marker"].setdefault("line", {}).setdefault("width", 0)
     if narrow:
-        _short_labels(axes, traces)
+        _short_labels(axes, traces, _named_columns(axes, traces))
     margin = layout["margin"]
     margin |= {side: max(px, margin.get(side) or 0) for side, px in room(traces, layout).items()}
     if narrow:
         lines = _folded_titles(axes, PHONE_PX - margin["l"] - margin["r"])
         margin["b"] = (margin.get("b") or 0) + _LINE_PX * (lines - 1)
+        _under_titles(traces, layout, lines)
     made = go.Figure({"data": traces, "layout": layout}, _validate=False)  # it has been checked as a figure
     made.layout.template = None  # of which a new figure has the default
     return made
@@ -156,18 +157,47 @@ LONGEST_ON_A_PHONE = 26
 """Characters of a row's name there, if it is on one line; a profile keeps its number."""
 
 
-def _short_labels(axes: Mapping[str, Any], traces: Sequence[Mapping[str, Any]]) -> None:
+LEAST_ON_A_PHONE = 12
+"""Characters of a row's name there where many columns need the room."""
+_COLUMN_PX, _LETTER_PX = 12, 6.5
+"""Of the name of a column that stands upright, and of a letter in the name of a row."""
+
+
+def _named_columns(axes: Mapping[str, Any], traces: Sequence[Mapping[str, Any]]) -> int:
+    """Return how many characters of rows leave room for the name of each column; columns beyond that are not all named.
+
+    Where there is no room for all, Plotly names as many as there is room for.
+    """
+    longest = LONGEST_ON_A_PHONE
+    for name, axis in axes.items():
+        columns = {one for trace in traces for one in _values(trace, "x") if isinstance(one, str)}
+        if name[0] == "x" and axis.get("dtick") == 1 and columns:
+            left_px = PHONE_PX - _COLUMN_PX * len(columns) - _PAD_PX - _BESIDE_PX
+            if left_px < LEAST_ON_A_PHONE * _LETTER_PX:
+                del axis["dtick"]
+            longest = min(longest, max(int(left_px / _LETTER_PX), LEAST_ON_A_PHONE))
+    return longest
+
+
+def _under_titles(traces: Sequence[Mapping[str, Any]], layout: dict[str, Any], lines: int) -> None:
+    """Move a legend that stands below its plot under the further lines of the axis' title."""
+    legend, margin = layout["legend"], layout["margin"]
+    if lines > 1 and layout.get("showlegend") and layout.get("height") and (legend.get("y") or 0) < 0:
+        shown = sum(trace.get("showlegend") is not False for trace in traces)  # at most a line each
+        plot_px = layout["height"] - margin["b"] - (margin.get("t") or 0) - _LINE_PX * (shown - 1)
+        legend["y"] -= _LINE_PX * (lines - 1) / max(plot_px, layout["height"] / 3)
+
+
+def _short_labels(axes: Mapping[str, Any], traces: Sequence[Mapping[str, Any]], longest: int) -> None:
     """Shorten the names of rows that would leave a phone little room for the plot; the data below has them whole."""
     for name, axis in axes.items():
         if name[0] == "y" and axis.get("ticktext") is None:
             own = f"y{name[5:]}"
             rows = [row for trace in traces if trace.get("yaxis", "y") == own for row in _values(trace, "y")]
             names = list(dict.fromkeys(row for row in rows if isinstance(row, str)))
-            if any(len(row) > LONGEST_ON_A_PHONE for row in names) and not any("<" in row for row in names):
+            if any(len(row) > longest for row in names) and not any("<" in row for row in names):
                 axis["tickvals"] = names
-                axis["ticktext"] = [
-                    html.escape(fitted(html.unescape(row), LONGEST_ON_A_PHONE), quote=False) for row in names
-                ]
+                axis["ticktext"] = [html.escape(fitted(html.unescape(row), longest), quote=False) for row in names]
 
 
 def _folded_titles(axes: Mapping[str, Any], plot_px: float) -> int:
