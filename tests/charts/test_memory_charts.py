@@ -8,6 +8,7 @@ import pytest
 
 from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
+from tests.memory.published_memory import u_score_of
 from workprof.answers.assessment import assessment_answer, assessment_sentence
 from workprof.answers.bins import answer
 from workprof.answers.models import every_model, models_answer, ranking_warning
@@ -30,7 +31,6 @@ from workprof.charts.shapes import headlines
 from workprof.core.answer import to_frame
 from workprof.core.units import GB, gb, gb_h, saved
 from workprof.memory.assessment import AssessmentSettings, ClassSettings, assessment_of, with_limits
-from workprof.memory.bin_models import u_score_of
 from workprof.memory.facts import FactPointsSettings, fact_points_of
 from workprof.memory.scenarios import compare
 from workprof.store.reports import Dataset

@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 
 from tests.memory.traces import BUNDLED
+from tests.nodes.makespans import POLICIES, TAREMA, makespan
 from tests.nodes.transfer_reports import MACHINES, lotaru_reports
 from workprof.core.settings import from_environment
 from workprof.formats.benchmarks import read_benchmarks
-from workprof.nodes.allocation import POLICIES, TAREMA, Cluster, makespan
+from workprof.nodes.allocation import Cluster
 from workprof.nodes.detection import detect_degradation
 from workprof.nodes.detection_data import LOGISTIC, DetectSettings
 from workprof.nodes.history import HistorySettings, verdicts

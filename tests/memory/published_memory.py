@@ -169,3 +169,13 @@ def published_rollup_cores() -> BeforeAfter:
     before = sum(group.n_tasks * group.cores for group in TABLE_4)
     after = sum(group.n_tasks * (group.cores if group.name == PARALLEL else 1) for group in TABLE_4)
     return BeforeAfter(float(before), float(after))
+
+
+def u_score_of(accuracy, u_rate, penalty=10.0):
+    """Return the u-score in percent of two shares: (100 - accuracy) + (penalty - 1) u_rate."""
+    return 100 * ((1 - accuracy) + (penalty - 1) * u_rate)
+
+
+def u_rate_of(accuracy, u_score, penalty=10.0):
+    """Return the share of under-estimates that an accuracy (share) and a u-score (percent) imply; penalty above 1."""
+    return (u_score / 100 - (1 - accuracy)) / (penalty - 1)

@@ -21,9 +21,10 @@ from workprof.memory.assessment import (
     AssessmentSettings,
     ClassSettings,
     Pairs,
+    _amounts,
+    _utilisation,
     assessment_of,
     task_classes,
-    utilisation_of,
 )
 from workprof.memory.facts import (
     AFTER,
@@ -252,7 +253,7 @@ def test_holm_by_hand():
 def test_utilisation_counts_what_is_missing():
     used, requested = np.array([1.0, 2.0, np.nan, 4.0, 1.0]), np.array([2.0, np.nan, 5.0, 4.0, 9.0])
     pairs = Pairs(used, requested, np.array([3.0, 1, 1, 1, 1]), np.array([False, False, False, False, True]))
-    found = utilisation_of(pairs, "memory")
+    found = _utilisation(_amounts(pairs, np.zeros(5, dtype=np.int64), 1)[:, 0], "memory")
     assert (found.n, found.n_without_request, found.n_without_use, found.n_lower_bound) == (2, 1, 1, 1)
     assert found.utilisation == pytest.approx(5 / 6)
     assert found.utilisation_by_time == pytest.approx(7 / 10)

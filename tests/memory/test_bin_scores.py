@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tests.memory.published_memory import TABLES_6_TO_11
+from tests.memory.published_memory import TABLES_6_TO_11, u_rate_of, u_score_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.stats import wilson
 from workprof.memory.bin_models import (
     bin_scores,
     estimated_improvement,
     run_costs,
-    u_rate_of,
-    u_score_of,
 )
 
 N_TEST = 440

@@ -6,7 +6,6 @@ from workprof.memory.frontier import (
     FrontierPoint,
     best_by_task,
     choices_by_price,
-    dominated_by_ours,
     marked,
     settings_of_ours,
 )
@@ -26,14 +25,6 @@ def test_marks_what_nothing_beats():
         (4.0, True),
         (5.0, False),
     ]
-
-
-def test_domination_needs_less_waste_at_no_more_failures():
-    ours = [point(1.0, 9.0), point(4.0, 0.0)]
-    assert dominated_by_ours(1.5, 9.0, ours)
-    assert dominated_by_ours(5.0, 0.0, ours)
-    assert not dominated_by_ours(3.0, 8.0, ours)
-    assert not dominated_by_ours(4.0, 0.0, ours)
 
 
 def test_price_of_a_failure_chooses():

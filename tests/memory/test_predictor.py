@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.memory.published_memory import u_score_of
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import Packed, pack, unpack
 from workprof.core.settings import from_environment
 from workprof.core.units import GB
-from workprof.memory.bin_models import MODELS, SAMPLINGS, PredictorSettings, faithful_predictor, u_score_of
+from workprof.memory.bin_models import MODELS, SAMPLINGS, PredictorSettings, faithful_predictor
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.model_tables import TableSettings, train_tables
 from workprof.memory.models import ranking_of, train_predictors

@@ -13,11 +13,12 @@ from tests.memory.published_memory import (
     TABLES_6_TO_11,
     published_rollup_cores,
     published_rollup_gb,
+    u_rate_of,
 )
 from tests.memory.test_verdict import jobs
 from workprof.core.errors import ColumnMissing, SettingsError
 from workprof.core.records import pack, to_json, unpack
-from workprof.memory.bin_models import estimated_improvement, u_rate_of
+from workprof.memory.bin_models import estimated_improvement
 from workprof.memory.rollup import RollupSettings, rollup_of
 from workprof.memory.scenarios import Scenario, compare
 from workprof.memory.verdict import VerdictSettings, verdict_of

@@ -22,7 +22,7 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.stats import Interval
 from workprof.core.units import gb_h, number
 from workprof.memory import origins
-from workprof.memory.chances import fit_chances, record_chance
+from workprof.memory.chances import fit_chances
 from workprof.memory.decided import decided, decisions_on
 from workprof.memory.decisions import DECLINED
 from workprof.memory.known import SizedRuns, codes_of, dense, first_of, known_at, known_of
@@ -49,6 +49,11 @@ from workprof.memory.verdict_sizes import Sizes
 from workprof.memory.what_if import WhatIfSettings
 
 SIZING = Sizing(step=0.1, floor=0.1, acceptable_share=None, price=None)
+
+
+def record_chance(record, weight):
+    """Return the chance that the next run exceeds the largest known use."""
+    return np.clip(np.exp(record[0] - record[1] * np.log(weight + 1)), 0.0, 0.95)
 
 
 def sized(seed=0, n=400, n_keys=8, spread=0.2):
@@ -142,7 +147,7 @@ def obvious_size(asked, one, model, factor, sizing, price):
         z = log_ratio * math.sqrt(2 * math.log(one["weight"] + 1)) / spread
         tail = (1 - model.heavy_share) * (1 + z / 3) ** (-3 * model.tail)
         tail += model.heavy_share * math.exp(-log_ratio / model.heavy_scale)
-        chance = min(1.0, float(record_chance(model.record, np.array([one["weight"]]))[0]) * factor * tail)
+        chance = min(1.0, record_chance(model.record, one["weight"]) * factor * tail)
         sizes.append((size, chance, asked if size < asked else 1.5 * size))
 
     def least(of, toll):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.nodes.makespans import makespan
 from tests.nodes.planted_nodes import runs_of
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.progress import silent
@@ -15,7 +16,6 @@ from workprof.nodes.allocation import (
     Cluster,
     allocate,
     group_ranks,
-    makespan,
     preferred_groups,
     task_labels,
 )
@@ -54,8 +54,6 @@ def test_the_matching_placement_is_the_shortest():
     assert makespan(RUNTIMES, SPLIT, "tarema", USED) == 50.0
     assert makespan(RUNTIMES, SPLIT, "fastest-first", USED) >= 50.0
     assert np.mean([makespan(RUNTIMES, SPLIT, "random", USED, seed) for seed in range(20)]) > 60.0
-    with pytest.raises(SettingsError, match="policy is 'best'"):
-        makespan(RUNTIMES, SPLIT, "best", USED)
 
 
 SPEEDS = {

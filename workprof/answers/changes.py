@@ -45,10 +45,6 @@ def _share(result: Changes, side: int) -> float:
     return result.compared.sides[side].totals.of(MEMORY).wasted_share
 
 
-def _requested(result: Changes, side: int) -> float:
-    return result.compared.sides[side].totals.of(MEMORY).judged_requested
-
-
 UNUSED = Column(
     "unused_share",
     lambda one: _share(one, 1),

@@ -166,14 +166,6 @@ class Pairs:
     lower_bound: Bools
 
 
-def utilisation_of(pairs: Pairs, resource: str) -> Utilisation:
-    """The utilisation of rows.
-
-    Source: The load-aware provisioning thesis, Table 5 (by count, from the largest use of every run); by time is ours.
-    """
-    return _utilisation(_amounts(pairs, np.zeros(len(pairs.used), dtype=np.int64), 1)[:, 0], resource)
-
-
 def _amounts(pairs: Pairs, code: Ints | Positions, n: int) -> Floats:
     """(8, n) what a utilisation is made of, of the rows of each code: of parts of a table it adds up."""
     used, requested = pairs.used > 0, pairs.requested > 0

@@ -62,16 +62,6 @@ def run_costs(true: Ints, predicted: Ints, penalty: float = PENALTY) -> Floats:
     return np.where(predicted < true, penalty, np.where(predicted > true, 1.0, 0.0))
 
 
-def u_score_of(accuracy: float, u_rate: float, penalty: float = PENALTY) -> float:
-    """The u-score in percent of two shares: (100 - accuracy) + (penalty - 1) u_rate."""
-    return 100 * ((1 - accuracy) + (penalty - 1) * u_rate)
-
-
-def u_rate_of(accuracy: float, u_score: float, penalty: float = PENALTY) -> float:
-    """The share of under-estimates that an accuracy (share) and a u-score (percent) imply; penalty above 1."""
-    return (u_score / 100 - (1 - accuracy)) / (penalty - 1)
-
-
 def estimated_improvement(optimal_time_based: float, accuracy: float, u_rate: float) -> float:
     """The thesis' estimate of the saving as a share: optimal x accuracy - u_rate.
 

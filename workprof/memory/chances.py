@@ -30,7 +30,7 @@ PRIOR_BEYOND = (2.0, 0.1, 10.0, 0.5, 5.0)
 """Runs that the tail weighs; h and its runs; t and its runs."""
 PRIOR_KEY_RECORDS = 2.0
 PRIOR_LONGER_RUNS, MOST_LONGER = 5.0, 5.0
-STEPS, MOST_RECORD = 60, 0.95
+STEPS = 60
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,3 @@ def fit_chances(runs: SizedRuns, known: Known, level: int, past: Ints, n_keys: i
         n_runs=n_runs,
         n_records=n_records,
     )
-
-
-def record_chance(record: Floats, weight: Floats) -> Floats:
-    """(m,) chances that the next run exceeds the largest known use."""
-    result: Floats = np.clip(np.exp(record[0] - record[1] * np.log(weight + 1)), 0.0, MOST_RECORD)
-    return result

@@ -113,11 +113,6 @@ def marked(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]:
     return tuple(result)
 
 
-def dominated_by_ours(wasted_gb_h: float, failures: float, frontier: Iterable[FrontierPoint]) -> bool:
-    """Whether some setting of ours wastes less at no more failures."""
-    return any(point.wasted_gb_h < wasted_gb_h and point.failures <= failures for point in frontier)
-
-
 def choices_by_price(
     policies: Iterable[PolicyFigures], frontier: Iterable[FrontierPoint], prices_gb_h: Iterable[float]
 ) -> tuple[PriceChoice, ...]:

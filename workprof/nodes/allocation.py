@@ -12,11 +12,10 @@ once, where the published one learns them as the workflow runs.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import NotEnoughData, SettingsError
@@ -27,9 +26,6 @@ from workprof.nodes.advice import MOVED, moved_per_s, numbers
 from workprof.nodes.groups import PUBLISHED_ASPECTS, Groups, GroupSettings, group_nodes
 from workprof.nodes.metrics import ASPECTS
 from workprof.nodes.selection import RankSettings
-
-TAREMA, FASTEST, RANDOM = "tarema", "fastest-first", "random"
-POLICIES = (TAREMA, FASTEST, RANDOM)
 
 
 @dataclass(frozen=True)
@@ -86,31 +82,6 @@ def preferred_groups(labels: Ints, cluster: Cluster) -> Ints:
     apart = (np.abs(labels[:, None, :] - ranks[None, :, :]) * (labels[:, None, :] > 0)).sum(axis=2)
     power = ranks.sum(axis=1)
     return np.asarray([np.lexsort((np.arange(len(power)), -power, row)) for row in apart], dtype=np.int64)
-
-
-def makespan(runtimes: Floats, cluster: Cluster, policy: str, used: Floats, seed: int = 0) -> float:
-    """When the last task ends, each started in order as soon as there is a place; (n_tasks, n_groups) seconds.
-
-    Of the free nodes Tarema takes that of the group which suits best by `used`, 'fastest-first' that of the most
-    powerful group, 'random' any.
-
-    Raises SettingsError for another policy.
-    """
-    if policy not in POLICIES:
-        raise SettingsError(f"policy is {policy!r}; choose from {', '.join(POLICIES)}")
-    rng, power = np.random.default_rng(seed), group_ranks(cluster.scores).sum(axis=1)
-    order = preferred_groups(task_labels(used, cluster), cluster)
-    by_power: NDArray[Any] = np.lexsort((np.arange(len(power)), -power))
-    node = np.repeat(np.arange(len(cluster.group)), cluster.places)  # one entry for each place
-    free_at = np.zeros(len(node))
-    for task, row in enumerate(runtimes):
-        now = free_at.min()
-        free = np.flatnonzero(free_at <= now)
-        groups = cluster.group[node[free]]
-        wanted = order[task] if policy == TAREMA else by_power
-        place = rng.choice(free) if policy == RANDOM else free[np.argmin(np.argsort(wanted)[groups])]
-        free_at[place] = now + row[cluster.group[node[place]]]
-    return float(free_at.max())
 
 
 PROFILE, TASK_NAME = "profile", "task_name"

@@ -127,10 +127,6 @@ class OnlineDetector:
         samples = changes_of(followed.lengths.trail, readout)
         return np.array([followed.ticks[i] for i in samples if i < len(followed.ticks)], dtype=np.int64)
 
-    def log_posterior(self, counter: int) -> tuple[Ints, Floats]:
-        """The run lengths of a counter in the running, in scored samples, and their log probabilities."""
-        return self._of(counter).lengths.posterior()
-
     def _of(self, counter: int) -> _Followed:
         return next(one for one in self._followed if counter in one.counters)
 
