@@ -148,6 +148,23 @@ def test_a_static_pods_control_group_has_another_uid_and_is_the_same_run(load):
     assert (frame["requested_memory_bytes"][0], frame["peak_memory_bytes"][0]) == (GIB, 300 * MIB)
 
 
+def test_a_static_pod_after_a_reboot_is_another_run_of_the_same_task(load):
+    # its control group bears the hash of its manifest, whatever uid the mirror of it has
+    common = {"pod": "etcd-n1", "namespace": "kube-system"}
+    told = []
+    for uid, start in (("m1", 0), ("m2", 7200)):
+        told += [
+            series("kube_pod_owner", [1] * 60, start=start, owner_kind="Node", owner_name="n1", uid=uid, **common),
+            memory([100 * MIB + start] * 60, start=start, id="/kubepods/burstable/podhash/c1", **common),
+            series("kube_pod_created", [T0 + start] * 60, start=start, uid=uid, **common),
+        ]
+    report, frame, _ = load(answer(*told))
+    assert report.rows == 2
+    assert frame["task_name"].tolist() == ["etcd", "etcd"]
+    assert frame["uid"].tolist() == ["m1", "m2"]
+    assert frame["peak_memory_bytes"].tolist() == [100 * MIB, 100 * MIB + 7200]
+
+
 @pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("cells", "numbers"),

@@ -141,9 +141,6 @@ def pod_of(line: int, pod: Object) -> Pod:
     name, made = text_of(metadata, "name"), made_of(metadata)
     words = {key: text_of(labels, key) for key in labels}
     words.update((key, text_of(notes, key)) for key in notes if words_of(key)[-2:] in _NOTES)
-    generated = text_of(metadata, "generateName")
-    if made.kind == "Node":
-        generated = generated or name.removesuffix(f"-{text_of(spec, 'nodeName')}")
     return Pod(
         line,
         tuple(_rows(spec, status, statuses, fate, _common(metadata, spec, status, labels, fate))),
@@ -151,7 +148,7 @@ def pod_of(line: int, pod: Object) -> Pod:
         text_of(metadata, "namespace"),
         text_of(metadata, "clusterName"),
         made,
-        generated,
+        text_of(metadata, "generateName"),
         words,
         fate.restarts > 0,
         fate.oom_kills > 0,

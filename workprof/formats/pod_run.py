@@ -84,15 +84,20 @@ def tellings(told: Sequence[Told]) -> list[tuple[str, list[Told]]]:
     """What is told of each pod that bore one name, with its uid, by their beginnings.
 
     Only one pod has a name at a time: uids that are told of at one time are of one pod, whose control group bears
-    another uid than the pod itself (static pods). What is told without a uid is of the pod that was there then.
+    another uid than the pod itself (static pods). What is told without a uid, or with one that several pods have had,
+    is of the pod that was there then.
     """
     spans, begins = _spans_of_uids(told)
     if not spans:
         begins = _begins_without_uid(told)
         spans = {uid: (at, at) for uid, at in begins.items()}
     names: dict[str, str] = {}
-    for uid in sorted(spans, key=lambda one: spans[one]):
-        names[uid] = next((other for other in names if _one_pod(uid, other, spans, begins)), uid)
+    for uid in sorted(spans, key=lambda one: (one not in begins, spans[one])):
+        same = {name for other, name in names.items() if _one_pod(uid, other, spans, begins)}
+        if len(same) < 2:
+            names[uid] = same.pop() if same else uid
+    earliest = {names[uid]: uid for uid in sorted(names, key=lambda one: spans[one], reverse=True)}
+    names = {uid: earliest[name] for uid, name in names.items()}
     starts = {one: min(begins.get(one, np.inf), spans[one][0]) for one in dict.fromkeys(names.values())}
     order = sorted(starts, key=lambda one: starts[one])
     if not order:

@@ -223,8 +223,9 @@ def work_of(pod: str, made: Made, labels: Mapping[str, str], ends: Ends, generat
         return Work(by_name.kind, ends.without(said.of(WORKFLOWS)) or whole, *_role(said, by_name))
     if by_name.kind:
         return by_name
-    if generated.rstrip("-."):
-        return Work("", ends.without(generated.rstrip("-."), least=2))
+    beginning = (generated or (pod.removesuffix(f"-{name}") if kind == "Node" else "")).rstrip("-.")
+    if beginning:
+        return Work("", ends.without(beginning, least=2))
     if app := said.of(PLAIN_APPS):
         return Work("", app, said.of(ROLES))
     return by_name
