@@ -25,6 +25,11 @@ TEXTS = {
     ),
     "scontrol": ("JobId=4471 JobName=align\n   UserId=ann(1001)\n", "scontrol", "sacct"),
     "sacct -n": ("1|a|COMPLETED|00:10:00\n1.batch|b|COMPLETED|00:10:00\n", "without a heading", "sacct -a -P"),
+    "scrape": (
+        '# HELP m_bytes Memory.\n# TYPE m_bytes gauge\nm_bytes{namespace="a",pod="web-1"} 3e+08 1714557600000\n',
+        "text format",
+        "range query of Prometheus",
+    ),
     "kubectl top": (
         "NAME    CPU(cores)   MEMORY(bytes)\nweb-1   12m   120Mi\n",
         "kubectl top",

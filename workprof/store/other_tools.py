@@ -62,6 +62,7 @@ TOOLS = (
     _tool(r"^\s*\"?JOBID\b.*\bNODELIST\s*\(REASON\)", "output of squeue", OPEN, SACCT),
     _tool(r"^\s*JobId=\d+ (?:Array|Job|Het)\w*=", "output of scontrol show job", "use is not in it", SACCT),
     _tool(r"^\s*JobID\s+.*\bAveCPUFreq\b.*\bNTasks\b", "output of sstat", "it has no times of jobs", SACCT),
+    _tool(r"\A\s*# (?:HELP|TYPE) \w+ ", "a scrape in Prometheus' text format", "it is one moment's use", PODS),
     _tool(r"^(?:NAMESPACE\s+)?(?:POD\s+)?NAME\s+CPU\(cores\)", "output of kubectl top", "it is one moment's use", PODS),
     _tool(
         r"^(?:NAMESPACE\s+)?NAME\s+READY\s+STATUS\s+RESTARTS", "a list of kubectl get pods", "it has no requests", PODS
