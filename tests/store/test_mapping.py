@@ -408,6 +408,7 @@ def test_exit_codes_tell_what_has_finished(store, write, name, form):
         *(("failed", each) for each in (["0", "1", "1"], ["false", "True", "true"], ["no", "yes", "Yes"])),
         *(("success", ["1", "0", "0"]), ("completed", ["1", "0", "0"]), ("finished", ["true", "false", "false"])),
         ("failed,exit_status", ["0,0", "0,1", "1,137"]),
+        *((f"status,{each}", ["ended,0", "done,1", "ended,1"]) for each in ("crashed", "killed", "timed_out", "error")),
         ("status,oom_killed", ["done,0", "done,1", "done,1"]),
         ("state,OOMKilled", ["DONE,false", "FAILED,true", "FAILED,false"]),
     ],

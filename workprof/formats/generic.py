@@ -111,8 +111,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 TRUTHS: dict[str, str] = {
     **dict.fromkeys(("success", "succeeded", "successful"), "finished"),
     **dict.fromkeys(("done", "completed"), "completed"),
-    **{name: name for name in ("failed", "failure", "error", "errored", "crashed", "killed")},
-    **{name: name for name in ("cancelled", "canceled", "aborted", "timed out")},
+    **dict.fromkeys(("failed", "failure", "error", "errored", "crashed"), "failed"),
+    **{name: name for name in ("killed", "cancelled", "canceled", "aborted", "timed out")},
     **dict.fromkeys(("oom killed", "oom", "oom kill", "out of memory"), "out of memory"),
 }
 """Names of statuses that are true or false -> the word for what is true."""
