@@ -38,8 +38,10 @@ from workprof.memory.verdict_rows import ACTIONS
 from workprof.store.reports import Dataset
 
 MAIN = ("applied", "what_if.times", "what_if.node_bytes")
-KILLS = ("default", "0", "0.1%", "0.2%", "0.5%", "1%", "2%", "5%")
-"""Stops of the slider; a number of one's own from a link stands between them."""
+KILLS = ("default", "0", "0.1%", "0.2%", "0.5%", "1%", "2%", "5%", "10%", "20%", "50%")
+"""Stops of the slider, also where many runs are killed today; a number of one's own from a link stands behind them."""
+PREPARED = KILLS[: KILLS.index("5%") + 1]
+"""Stops whose sizes are computed ahead."""
 MOST_WORDS, FIND_PX = 200, 240
 AT_ONCE_RUNS = 100_000
 """Up to so many runs the verdict is computed while the page waits: some seconds."""
@@ -106,7 +108,7 @@ def plan(context: PageContext) -> None:
     _rows(context, settings, result)
     if replace(settings, acceptable_kills="") == VerdictSettings() and context.dataset.rows <= AT_ONCE_RUNS:
         leaf = VERDICT.leaf("acceptable_kills")
-        stops = [replace(settings, acceptable_kills=str(read(leaf, stop))) for stop in KILLS]
+        stops = [replace(settings, acceptable_kills=str(read(leaf, stop))) for stop in PREPARED]
         prepared.each(context.visit, context.dataset, "verdict", stops)
     scope.save_scenario(context, "memory_keep_verdict", lambda name: verdict_scenario(result, context.dataset, name))
     figures.fold("Export", "memory_verdict_exports", exports.of_verdict, context, result, icon=":material/download:")

@@ -44,7 +44,7 @@ def _body(name: str, stop: TourStop) -> None:
         _drawn(chart, f"tour_{name}_{chart.name}")
 
 
-KILLS = ("default", "0", "0.1%", "0.5%", "1%", "2%", "5%", "10%", "20%")
+KILLS = ("default", "0", "0.1%", "0.5%", "1%", "2%", "5%", "10%", "20%", "50%")
 """Stops of the slider of acceptable kills."""
 
 

@@ -7,7 +7,9 @@ import time
 import numpy as np
 import pytest
 
+from pages._memory import plan, policies
 from pages._memory.bins import after_edits
+from pages._tour import slide
 from tests.charts import records_for_memory as given
 from tests.faults.soundness import until
 from tests.pages.all_views import unfolded
@@ -112,6 +114,10 @@ def test_former_names_of_views_open_them(app, runs):
         assert test.session_state["memory_tab"] == now
     assert test.session_state["memory_compare"] == "Models"
     assert test.query_params["memory_compare"] in ("Models", ["Models"])
+
+
+def test_every_slider_of_acceptable_kills_goes_as_far():
+    assert {stops[-1] for stops in (plan.KILLS, policies.STOPS, slide.KILLS)} == {"50%"}
 
 
 def test_the_acceptable_kills_choose_among_the_policies(page, runs, house):
