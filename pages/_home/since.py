@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from pages._frame import cross_link
+from pages._frame import cross_link, look
 from pages._frame.cross_link import Link
 from pages._frame.visit import Visit
 from pages._home import compare
@@ -39,7 +39,7 @@ SHOWN_WORSE = 1
 def show(visit: Visit, dataset: Dataset, by: str) -> Changes | None:
     """Show what changed and return it, or show why that cannot be told."""
     place = st.container()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=not look.narrow(), vertical_alignment="bottom"):
         with st.container(width=forms.FIELD_PX):
             since = forms.control(CHANGES.leaf("since"), CHANGES.page)
         links = st.container(horizontal=True)

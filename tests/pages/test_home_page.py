@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.proto.Block_pb2 import Block
 
+from pages._frame import look
 from pages._frame.visit import SAMPLES
 from tests.pages.conftest import SAMPLE, problems
 from workprof.answers.changes import changes_sentence, worse_words
@@ -266,3 +268,22 @@ def test_a_table_without_times_has_no_findings_and_no_error(app, home, tmp_path)
     folded = opened(app, "home_findings", "home_data", ds=hashed)
     assert not folded.exception
     assert any("nothing can be called wasted" in str(item.value) for item in folded.markdown)
+
+
+def around(block, key):
+    """Return the blocks around a control, the outermost first; None where it is not in this one."""
+    for child in block.children.values():
+        inside = [] if getattr(child, "key", None) == key else None
+        if inside is None and getattr(child, "children", None):
+            inside = around(child, key)
+        if inside is not None:
+            return [block, *inside]
+    return None
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_what_changed_stands_beside_the_period_and_on_a_phone_below_it(app, loaded, monkeypatch, narrow):
+    monkeypatch.setattr(look, "narrow", lambda: narrow)
+    blocks = around(app("home").main, "home_since")
+    beside = [one.proto.flex_container.direction == Block.FlexContainer.HORIZONTAL for one in blocks if one.proto]
+    assert any(beside) is not narrow
