@@ -24,7 +24,7 @@ class WorkedHome:
 def worked_home() -> WorkedHome:
     """Return the home; made once in this process, removed at its end."""
     from workprof import Settings, Workbench
-    from workprof.synthetic import write_pai_sample
+    from workprof.synthetic.pai import write_pai_sample
 
     folder = Path(tempfile.mkdtemp(prefix="workprof-bench-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

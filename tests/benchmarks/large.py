@@ -22,7 +22,7 @@ from pathlib import Path
 from workprof.core.settings import from_environment
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
-from workprof.synthetic import write_pai_sample
+from workprof.synthetic.pai import write_pai_sample
 started = time.perf_counter()
 write_pai_sample(Path({path!r}), {rows})
 with TraceStore(from_environment()) as store:

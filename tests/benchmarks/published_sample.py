@@ -23,7 +23,7 @@ FIELDS = {
 
 def jobs(rows: int = ROWS) -> pd.DataFrame:
     """Return the sensor columns under workprof's names; a power transform does not care for their units."""
-    from workprof.synthetic import write_pai_sample
+    from workprof.synthetic.pai import write_pai_sample
 
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "sample.parquet"

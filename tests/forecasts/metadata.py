@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from workprof.synthetic import write_pai_sample
+from workprof.synthetic.pai import write_pai_sample
 
 NAMES = {
     "inst_num": "instances",

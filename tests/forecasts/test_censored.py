@@ -12,7 +12,7 @@ from workprof.forecasts.estimate_evaluation import evaluate_estimates
 from workprof.forecasts.estimates import CENSORED, LEFT_OUT, EstimateSettings, estimate, known_jobs, train_estimator
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.forecasts.history import Past, read_cells
-from workprof.synthetic import write_pai_sample
+from workprof.synthetic.pai import write_pai_sample
 from workprof.workbench import Workbench
 
 

@@ -30,7 +30,7 @@ from workprof.forecasts.estimates import EstimateSettings, known_jobs
 from workprof.forecasts.splits import N_FOLDS, make_folds
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
-from workprof.synthetic import write_pai_sample
+from workprof.synthetic.pai import write_pai_sample
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from workprof import ProfileSettings, Workbench
 from workprof.core.settings import Settings
 from workprof.memory.verdict import VerdictSettings
 from workprof.store.reports import IngestOptions, ProfileNote
-from workprof.synthetic import write_pai_sample
+from workprof.synthetic.pai import write_pai_sample
 
 SAMPLES = Path(__file__).parents[2] / "data" / "sample"
 TEXTS = ("user", "task_name", "group", "workload", "job_name")

@@ -10,7 +10,7 @@ from tests.load.visitor import MAIN, opened
 from workprof import Workbench
 from workprof.core.settings import Settings
 from workprof.memory.verdict import VerdictSettings
-from workprof.synthetic import write_pai_sample
+from workprof.synthetic.pai import write_pai_sample
 
 ROWS = 60_000
 ROW = 41_234

@@ -175,7 +175,7 @@ def test_the_paper_preset_on_the_synthetic_sample(tmp_path):
     """The full-size bar."""
     import pyarrow.parquet as pq
 
-    from workprof.synthetic import write_pai_sample
+    from workprof.synthetic.pai import write_pai_sample
 
     write_pai_sample(tmp_path / "sample.parquet", 100_001, seed=0)
     names = dict(zip(TRACE_COLUMNS, SENSORS10, strict=True))

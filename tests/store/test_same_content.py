@@ -11,7 +11,7 @@ import pytest
 
 from workprof.core.errors import SettingsError
 from workprof.store.reports import IngestOptions
-from workprof.synthetic import write_pai_sample
+from workprof.synthetic.pai import write_pai_sample
 from workprof.synthetic.pai_tables import write_pai_tables
 
 pytestmark = pytest.mark.slow

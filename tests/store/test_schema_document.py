@@ -6,7 +6,7 @@ import pytest
 
 from workprof.formats.fields import DESCRIPTIONS
 from workprof.store.reports import IngestOptions
-from workprof.synthetic import write_pai_sample
+from workprof.synthetic.pai import write_pai_sample
 
 KEYS = ["name", "type", "unit", "source", "description"]
 

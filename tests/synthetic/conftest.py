@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from workprof.synthetic import write_pai_sample
+from workprof.synthetic.pai import write_pai_sample
 
 
 @pytest.fixture(scope="session")

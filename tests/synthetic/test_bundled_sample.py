@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.synthetic import SAMPLE_COLUMNS, write_pai_sample
-from workprof.synthetic.pai_behaviours import MEMORY_STEP
+from workprof.synthetic.pai import write_pai_sample
+from workprof.synthetic.pai_behaviours import MEMORY_STEP, SAMPLE_COLUMNS
 
 BUNDLED = Path(__file__).parents[2] / "data" / "sample" / "pai_sample.parquet"
 ROWS, SEED = 15_000, 0

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import PowerTransformer
 
-from workprof.synthetic import write_pai_sample
+from workprof.synthetic.pai import write_pai_sample
 from workprof.synthetic.pai_behaviours import SENSOR_COLUMNS
 
 pytestmark = pytest.mark.slow

@@ -10,13 +10,14 @@ import pytest
 
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.core.errors import SettingsError
-from workprof.synthetic import SAMPLE_COLUMNS, TRUTH_COLUMNS, pai_sample_tables, write_pai_sample
-from workprof.synthetic.pai import BLOCK_ROWS
-from workprof.synthetic.pai_behaviours import MEMORY_STEP
+from workprof.synthetic.pai import BLOCK_ROWS, pai_sample_tables, write_pai_sample
+from workprof.synthetic.pai_behaviours import MEMORY_STEP, SAMPLE_COLUMNS
 from workprof.synthetic.pai_jobs import largest_remainder
 from workprof.synthetic.report import block_sizes
 
 METADATA = ["user", "group", "workload", "task_name", "plan_cpu", "plan_mem", "plan_gpu", "inst_num"]
+
+TRUTH_COLUMNS = ("truth_profile", "truth_identifiable", "truth_template", "truth_spike", "truth_outlier")
 
 
 def test_columns_are_the_published_ones_then_the_truth(sample: pd.DataFrame) -> None:
@@ -167,7 +168,7 @@ def test_outliers_are_a_quarter_and_of_two_kinds(sample: pd.DataFrame) -> None:
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     # ru_maxrss would count the parent's peak too: it survives the start of another program.
     code = (
-        "import sys; from pathlib import Path; from workprof.synthetic import write_pai_sample;"
+        "import sys; from pathlib import Path; from workprof.synthetic.pai import write_pai_sample;"
         "write_pai_sample(Path(sys.argv[1]), int(sys.argv[2]));"
         "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
     )

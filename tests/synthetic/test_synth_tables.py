@@ -11,7 +11,8 @@ import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
 from workprof.core.errors import SettingsError
-from workprof.synthetic import TABLE_COLUMNS, SynthReport, write_pai_tables
+from workprof.synthetic.pai_tables import TABLE_COLUMNS, write_pai_tables
+from workprof.synthetic.report import SynthReport
 
 pytestmark = pytest.mark.slow
 

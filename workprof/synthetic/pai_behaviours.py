@@ -17,9 +17,6 @@ SAMPLE_COLUMNS = (
 SENSOR_COLUMNS = SAMPLE_COLUMNS[-10:]
 """The ten measured columns."""
 
-TRUTH_COLUMNS = ("truth_profile", "truth_identifiable", "truth_template", "truth_spike", "truth_outlier")
-"""What the generator planted; never a feature."""
-
 SAMPLE_ROWS = 100_001
 """Rows of the published sample, to which `rows` of roles and users refer (sample)."""
 

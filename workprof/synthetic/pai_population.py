@@ -350,7 +350,6 @@ class Population:
     users: Any  # user names
     groups: Any  # names of the groups of the pools
     machines: Machines  # the machines
-    n_templates: int  # templates in all pools
 
 
 def rows_per_job(kind: JobKind) -> float:
@@ -384,7 +383,7 @@ def draw_population(expected_jobs: Sequence[float], seed: int) -> Population:
             shared[kind.pool] = pool
     users = hex_names(rng, USER_COUNT, USER_DIGITS)
     groups = hex_names(rng, n_groups, GROUP_DIGITS)
-    return Population(tuple(pools), users, groups, draw_machines(rng), n_templates)
+    return Population(tuple(pools), users, groups, draw_machines(rng))
 
 
 def _renumber(templates: Templates, first_template: int, first_group: int) -> Templates:
