@@ -19,7 +19,6 @@ from workprof.answers.help.terms import explained
 from workprof.core.text import visible
 
 AUTO = "auto"
-LARGEST = 10_000_000
 LARGEST_GB = 1e6
 LARGEST_AMOUNT = 1e9
 
@@ -164,21 +163,6 @@ def _settle(key: str, value: Any, written: Any, first: Any) -> None:
             del st.query_params[key]
     elif st.query_params.get_all(key) != (written if isinstance(written, list) else [written]):
         st.query_params[key] = written
-
-
-def count(words: str, key: str, value: int, meaning: str, *, least: int = 0) -> int:
-    """Show a field for a whole number and return it."""
-    return int(
-        st.number_input(
-            words,
-            min_value=least,
-            max_value=LARGEST,
-            value=value,
-            key=key,
-            bind="query-params",
-            help=explained(words, meaning),
-        )
-    )
 
 
 def number(

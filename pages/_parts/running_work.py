@@ -109,12 +109,6 @@ def begun(name: str, key: str) -> None:
         st.query_params[name] = key
 
 
-def ended(name: str) -> None:
-    """Forget work whose result has been taken over."""
-    st.session_state.pop(name, None)
-    st.query_params.pop(name, None)
-
-
 def _known(tasks: Tasks[Any], key: str) -> str:
     if tasks.view(key) is None:
         raise link.Unreadable("this server no longer has that computation (it was restarted, or has done many since)")
