@@ -134,9 +134,9 @@ def node_states_table(result: History) -> Table:
     return Table("nodes", "Nodes now", NODES, result.nodes)
 
 
-def changes_table(result: History, node: str = "") -> Table:
-    """One line per change of a verdict, the newest first; of a node, '' = of all."""
-    return Table("changes", "Changes", STEPS, [one for one in result.changes if node in ("", one.node)])
+def changes_table(result: History) -> Table:
+    """One line per change of a verdict, the newest first."""
+    return Table("changes", "Changes", STEPS, result.changes)
 
 
 def history_figures(result: History) -> tuple[Figure, ...]:

@@ -127,9 +127,9 @@ def decision_sentence(result: Ranking, work: str = "") -> str:
     return f"{head}{price_sentence(per_price(result))} Price aside, {words}"
 
 
-def best_pair(pairs: Sequence[PairRatio], one: str, other: str, aspect: str = OVERALL) -> PairRatio | None:
-    """Return the comparison of two nodes in an aspect, None where there is none."""
-    return next((pair for pair in pairs if pair.aspect == aspect and {pair.node, pair.other} == {one, other}), None)
+def best_pair(pairs: Sequence[PairRatio], one: str, other: str) -> PairRatio | None:
+    """Return the comparison of two nodes overall, None where there is none."""
+    return next((pair for pair in pairs if pair.aspect == OVERALL and {pair.node, pair.other} == {one, other}), None)
 
 
 def resource(aspect: str) -> str:

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 
 from workprof.campaign.plan import Plan
@@ -38,7 +37,7 @@ with DAG(
 '''
 
 
-def dag_of(plan: Plan, path: Path, workprof: Sequence[str] = ("workprof",)) -> str:
+def dag_of(plan: Plan, path: Path) -> str:
     """The source of a DAG: a task per run, and one that imports and sizes; the path is as Airflow's workers see it.
 
     Raises SettingsError when it has more runs than a DAG should.
@@ -47,7 +46,7 @@ def dag_of(plan: Plan, path: Path, workprof: Sequence[str] = ("workprof",)) -> s
         raise SettingsError(
             f"{plan.name} has {len(plan.runs):,} runs; a DAG takes up to {MOST_TASKS:,}: split the plan"
         )
-    base = [*workprof, "campaign", "run", str(path)]
+    base = ["workprof", "campaign", "run", str(path)]
     runs = [(run.name, shlex.join([*base, "--only", run.name])) for run in plan.runs]
     return TEMPLATE.format(
         name=plan.name,

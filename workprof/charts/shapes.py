@@ -331,9 +331,9 @@ def vertical(x: float, *, dash: str = "solid", colour: str = NEUTRAL, width: flo
     return {"type": "line", "xref": "x", "yref": "paper", "x0": x, "x1": x, "y0": 0, "y1": 1, "line": line}
 
 
-def horizontal(y: float, *, dash: str = "solid", colour: str = NEUTRAL, width: float = 1.4) -> dict[str, Any]:
-    """Return a horizontal line over the whole width."""
-    line = {"color": colour, "dash": dash, "width": width}
+def horizontal(y: float, *, width: float = 1.4) -> dict[str, Any]:
+    """Return a dotted horizontal line over the whole width."""
+    line = {"color": NEUTRAL, "dash": "dot", "width": width}
     return {"type": "line", "xref": "paper", "yref": "y", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": line}
 
 

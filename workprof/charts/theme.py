@@ -33,7 +33,7 @@ DIVERGING = (
 """Blue to red over nothing: the middle is the page's own background, light or dark."""
 
 _PATTERNS = ("", "/", "x", "-", "|", "+", ".", "\\")
-_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
 
 ROW_PX = 26
 CHROME_PX = 120
@@ -54,7 +54,7 @@ def mark(profile: int) -> Mark:
     if profile == OUTLIERS:
         return Mark(OUTLIER_COLOUR, "x", "circle-open")
     cycle = profile // len(COLOURS) % len(_PATTERNS)
-    return Mark(COLOURS[profile % len(COLOURS)], _PATTERNS[cycle], _SYMBOLS[cycle])
+    return Mark(COLOURS[profile % len(COLOURS)], _PATTERNS[cycle], SYMBOLS[cycle])
 
 
 FONT = '"Source Sans", sans-serif'

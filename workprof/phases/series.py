@@ -8,7 +8,6 @@ import numpy as np
 
 from workprof.core.arrays import Floats
 from workprof.core.errors import SettingsError
-from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.phases.changepoints import DEFAULT, ChangePoints, ChangePointSettings, change_points
 
@@ -55,9 +54,7 @@ class SeriesChanges(Shown):
         return tuple(result)
 
 
-def changes_of_series(
-    values: Floats, names: Sequence[str], settings: ChangePointSettings = DEFAULT, progress: Progress = silent
-) -> SeriesChanges:
+def changes_of_series(values: Floats, names: Sequence[str], settings: ChangePointSettings = DEFAULT) -> SeriesChanges:
     """Where the phases of each series begin, of (n_series, T) with NaN = missing; see `changepoints.change_points`.
 
     Raises:
@@ -66,4 +63,4 @@ def changes_of_series(
     """
     if len(names) != len(values):
         raise SettingsError(f"there are {len(values)} series and {len(names)} names; give one name each")
-    return SeriesChanges(settings, tuple(names), values, change_points(values, settings, progress))
+    return SeriesChanges(settings, tuple(names), values, change_points(values, settings))

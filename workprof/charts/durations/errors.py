@@ -78,7 +78,7 @@ def error_cdf(result: EstimateEvaluation, view: ErrorView) -> Chart:
         legend={"orientation": "h", "y": -0.2, "yanchor": "top", "traceorder": "reversed"},
         shapes=[
             *([vertical(1, width=1)] if view.measure == "signed" else []),
-            horizontal(level, dash="dot", width=1.2),
+            horizontal(level, width=1.2),
         ],
         annotations=[
             shapes.words(f"{view.percentile:g} %", x=0.005, y=level, xref="paper", xanchor="left", yanchor="bottom")

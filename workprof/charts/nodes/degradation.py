@@ -25,12 +25,11 @@ from workprof.answers.degradation import (
 from workprof.charts import shapes
 from workprof.charts.nodes.ranking import node_name, row_names
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
-from workprof.charts.theme import COLOURS
+from workprof.charts.theme import COLOURS, SYMBOLS
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.words import counted, plotly_text
 from workprof.nodes.detection import Detection
 
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
 MOST_POINTS = 5000
 
 

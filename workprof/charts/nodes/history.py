@@ -15,10 +15,9 @@ from workprof.answers.node_history import (
     node_states_table,
 )
 from workprof.charts import shapes
-from workprof.charts.nodes.degradation import SYMBOLS
 from workprof.charts.nodes.ranking import node_name, row_names
-from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
-from workprof.charts.theme import COLOURS
+from workprof.charts.shapes import Chart, figure_of, rows_axis
+from workprof.charts.theme import COLOURS, SYMBOLS
 from workprof.core.arrays import Floats
 from workprof.core.words import counted
 from workprof.nodes.history import STATES, History
@@ -130,7 +129,7 @@ def course_lines(result: History, node: str) -> Chart:
             y={"title": "Run / normal of the node"},
             height=360,
             showlegend=True,
-            shapes=[shapes.horizontal(1.0, dash="dot", colour=NEUTRAL)],
+            shapes=[shapes.horizontal(1.0)],
         ),
         takeaway=course_sentence(result, node),
         shows=f"Runs of {counted(len(own), 'benchmark')} of a node.",

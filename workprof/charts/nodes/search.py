@@ -64,7 +64,7 @@ def search_path(result: Search, workload: str) -> Chart:
             x={"title": "Trial", "dtick": 1 if len(trials) <= 20 else 10},
             y={"title": "Cost / least cost"},
             height=360,
-            shapes=[shapes.horizontal(1.0, dash="dot")],
+            shapes=[shapes.horizontal(1.0)],
             **LEGEND_BELOW,
         ),
         takeaway=path_sentence(result, workload),

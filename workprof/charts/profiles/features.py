@@ -258,7 +258,7 @@ def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: 
     return Chart(
         name=f"metadata-{field}",
         figure=figure,
-        takeaway=_heatmap_takeaway(heatmap, lines),
+        takeaway=_heatmap_takeaway(heatmap),
         shows=f"Heat map of {label(field)} against {len(lines)} groups, as shares {_WORDS[by]}.",
         data=pd.DataFrame(heatmap.counts, lines, pd.Index(values, name=field)).rename_axis("name").reset_index(),
         note=rests_on(
@@ -283,7 +283,7 @@ def _shares(counts: NDArray[np.int64], by: str) -> NDArray[np.float64]:
     return shares
 
 
-def _heatmap_takeaway(heatmap: Heatmap, lines: list[str]) -> str:
+def _heatmap_takeaway(heatmap: Heatmap) -> str:
     inside = [i for i, profile in enumerate(heatmap.profiles) if profile != OUTLIERS]
     if not inside:
         return "No profile was found."
