@@ -42,7 +42,15 @@ def _chosen(name: str, value: object, allowed: Sequence[str]) -> None:
         raise ValueError(f"{name} is {value!r}; choose from {', '.join(allowed)}{near(str(value), allowed)}")
 
 
-class ProfileClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class _Gaps(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    def __sklearn_tags__(self) -> Any:
+        """Scikit-learn's tags: missing values are allowed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class ProfileClusterer(ClusterMixin, _Gaps):  # type: ignore[misc]
     """Groups of rows that are alike: the profiles of `workprof.profile`, of a matrix.
 
     Args:
@@ -77,12 +85,6 @@ class ProfileClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.metric = metric
         self.method = method
         self.epsilon = epsilon
-
-    def __sklearn_tags__(self) -> Any:
-        """Scikit-learn's tags: missing values are allowed."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: N803  scikit-learn's names
         """Find the profiles of (n_rows, n_columns).
@@ -138,7 +140,7 @@ class ProfileClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         return np.where(distance <= self._reach[nearest], nearest, OUTLIERS).astype(np.int64)
 
 
-class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ProfileClassifier(ClassifierMixin, _Gaps):  # type: ignore[misc]
     """The profile of a job from what is known at submission.
 
     Boosted trees; the number of rounds and the temperature of the probabilities come from held-out rows. Columns of a
@@ -159,12 +161,6 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, *, rare_rows: int = 0, random_state: int | None = None) -> None:
         self.rare_rows = rare_rows
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        """Scikit-learn's tags: missing values are allowed."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> Self:  # noqa: N803
         """Learn the profiles of rows.
@@ -253,7 +249,7 @@ def _one_per_row(y: Any, n_rows: int) -> NDArray[Any]:
     return labels
 
 
-class RuntimeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class RuntimeRegressor(RegressorMixin, _Gaps):  # type: ignore[misc]
     """Quantiles of runtimes, or of any need, from what is known before a run.
 
     Boosted trees on the logarithm where every target is above 0, else on the target itself.
@@ -270,12 +266,6 @@ class RuntimeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, *, quantiles: Sequence[float] = (0.1, 0.5, 0.9), random_state: int | None = None) -> None:
         self.quantiles = quantiles
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        """Scikit-learn's tags: missing values are allowed."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
         """Learn from rows and what they took.
