@@ -240,19 +240,8 @@ def fit_profiles(
         ColumnMissing: when a feature that was named by itself is absent.
         NotEnoughData: with fewer than two usable features, or not more than twice min_cluster_size rows.
     """
-    progress(0.0, "Getting ready")
-    warm_kernels(settings)
-    watch = Stopwatch(progress, STEPS)
-    with watch.step("scale", "Scaling the features"):
-        prepared = prepare(frames["jobs"], settings)
-    if not settings.by_density:
-        with watch.step("cut", f"Running {ALGORITHM_WORDS[settings.algorithm]}"):
-            clusters, note = run_without_tree(prepared.points, prepared.settings)
-        return describe(replace(prepared, notes=prepared.notes + note), clusters, None, watch)
-    tree = grow_tree(prepared, watch)
-    with watch.step("cut", "Cutting the tree"):
-        clusters, _ = numbered_cut(tree, prepared.settings, prepared.pairs)
-    return describe(prepared, clusters, tree, watch)
+    result: ProfileFit = fit_keeping_tree(frames, settings, progress).record
+    return result
 
 
 def grow_tree(prepared: Prepared, watch: Stopwatch) -> SpanningTree:
@@ -452,17 +441,19 @@ def fit_keeping_tree(
     frames: Mapping[str, pd.DataFrame], settings: ProfileSettings, progress: Progress = silent
 ) -> Made:
     """The same record as `fit_profiles`, and the spanning tree as a by-product (HDBSCAN only)."""
-    if settings.algorithm != "hdbscan":
-        return Made(fit_profiles(frames, settings, progress), {})
     progress(0.0, "Getting ready")
     warm_kernels(settings)
     watch = Stopwatch(progress, STEPS)
     with watch.step("scale", "Scaling the features"):
         prepared = prepare(frames["jobs"], settings)
+    if not settings.by_density:
+        with watch.step("cut", f"Running {ALGORITHM_WORDS[settings.algorithm]}"):
+            clusters, note = run_without_tree(prepared.points, prepared.settings)
+        return Made(describe(replace(prepared, notes=prepared.notes + note), clusters, None, watch), {})
     tree = grow_tree(prepared, watch)
     with watch.step("cut", "Cutting the tree"):
         clusters, _ = numbered_cut(tree, prepared.settings, prepared.pairs)
-    return Made(describe(prepared, clusters, tree, watch), {TREE: tree})
+    return Made(describe(prepared, clusters, tree, watch), {TREE: tree} if settings.algorithm == "hdbscan" else {})
 
 
 def recut(
