@@ -153,7 +153,7 @@ def _export(
         notes: tuple[str, ...] = ()
         left_out = 0
         if policy or bins:
-            listing = _other_sizes(workbench, entry.hash, policy, bins, given)
+            listing = _other_sizes(workbench, entry.hash, policy, given)
             content, rows, notes = exported(to, listing, origin), len(listing.sizes), (never_line(listing.never),)
         else:
             settings = _of_question(questions.VERDICT, given, "the rows of the plan")
@@ -170,7 +170,7 @@ def _export(
     emit(result, as_json, lambda: f"{rows:,} rows written to {output}")
 
 
-def _other_sizes(workbench: Any, dataset: str, policy: str | None, bins: bool, given: Mapping[str, Any]) -> SizeList:
+def _other_sizes(workbench: Any, dataset: str, policy: str | None, given: Mapping[str, Any]) -> SizeList:
     """Return sizes that are not the verdict's: of a policy, or as bins."""
     result: SizeList
     if policy:

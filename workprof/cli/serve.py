@@ -196,10 +196,12 @@ def dashboard_folder() -> Path:
 
 def _check(home: Path | None) -> None:
     """Start a server on a free port and open every page once, on a throw-away home unless one is given."""
+    from workprof.nodes.processes import free_port  # noqa: PLC0415  light until asked
+
     scratch = None if home else Path(tempfile.mkdtemp(prefix="workprof-check-"))
     chosen = home or scratch
     try:
-        samples, port = load_sample(chosen), _free_port()
+        samples, port = load_sample(chosen), free_port()
         with _server(settings_for(chosen), port, "--server.enableAgentApi=true", login=False) as server:
             _find_profiles(chosen, samples)
             _wait_until_healthy(server, port)
@@ -294,13 +296,6 @@ def _refuse_unusable(port: int, host: str = ADDRESS) -> None:
             probe.bind((host, port))
         except OSError as error:
             raise SettingsError(f"port {port} cannot be used ({error.strerror}); give another with --port") from error
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((ADDRESS, 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def _has_screen() -> bool:

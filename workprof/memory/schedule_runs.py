@@ -186,7 +186,7 @@ def node_of(jobs: pd.DataFrame, runs: QueuedRuns, given: tuple[float | None, ...
         elif np.isfinite(most[at]):
             amounts[at], sources[at] = most[at], CAPACITY
         elif named.any():
-            amounts[at], sources[at] = _held_by_one(jobs, runs, name, named, at), HELD
+            amounts[at], sources[at] = _held_by_one(runs, name, named, at), HELD
         else:
             amounts[at], sources[at] = USUAL_NODE[at], USUAL
     return amounts, tuple(sources)
@@ -205,7 +205,7 @@ def _most_of(jobs: pd.DataFrame, runs: QueuedRuns, name: object, named: Bools) -
     return kinds[counts.argmax()] if len(kinds) else np.full(len(KINDS), np.nan)
 
 
-def _held_by_one(jobs: pd.DataFrame, runs: QueuedRuns, name: object, named: Bools, kind: int) -> float:
+def _held_by_one(runs: QueuedRuns, name: object, named: Bools, kind: int) -> float:
     """The most that a node of the trace held at once by its requests, or the largest request if that is more."""
     start = np.where(np.isfinite(runs.waited_s), runs.submit_s + runs.waited_s, runs.submit_s)
     alone = named & (runs.parts == 1)

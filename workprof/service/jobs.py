@@ -100,14 +100,14 @@ class FieldReader:
         """A reader of the names of a trace: those of its format, and those that its mapping named."""
         return cls(further, FieldNames.of_trace(_fields(further), trace_format, mapping))
 
-    def read_all(self, given: Sequence[object], *, numbered: bool = True) -> list[Job]:
+    def read_all(self, given: Sequence[object]) -> list[Job]:
         """Some jobs; raises BadFields, which names the first fields that cannot be used."""
         self._learn(given)
         jobs: list[Job] = []
         problems: list[FieldProblem] = []
         for number, one in enumerate(given):
             try:
-                jobs.append(self._read(one, number if numbered else None))
+                jobs.append(self._read(one, number))
             except BadFields as error:
                 problems += error.problems
                 if len(problems) >= MOST_PROBLEMS:

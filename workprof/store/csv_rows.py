@@ -14,9 +14,9 @@ class CsvWriter:
     Before Python 3.13 the csv module quotes only what its own line end holds.
     """
 
-    def __init__(self, target: IO[str], delimiter: str = ",") -> None:
+    def __init__(self, target: IO[str]) -> None:
         self._target = target
-        self._writer = csv.writer(self, delimiter=delimiter, lineterminator="\r\n")
+        self._writer = csv.writer(self, lineterminator="\r\n")
 
     def writerow(self, row: Sequence[object]) -> None:
         """Write a row."""
