@@ -8,7 +8,17 @@ from tests.forecasts import naive_estimates
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.forecasts.encoder import SUBMIT_FIELDS, as_stored
 from workprof.forecasts.errors import summarise_errors
-from workprof.forecasts.history import LEVELS, Cells, Past, backoff_medians, read_cells, recent_quantiles, take_cells
+from workprof.forecasts.history import (
+    LEVELS,
+    Cells,
+    Past,
+    backoff_medians,
+    encode,
+    learn_vocabulary,
+    read_cells,
+    recent_quantiles,
+    take_cells,
+)
 from workprof.forecasts.splits import units_of
 from workprof.forecasts.window import window_quantiles
 
@@ -51,11 +61,40 @@ def test_recent_quantiles_equal_the_slow_version(bandwidth_s, level):
     jobs = jobs_of(seed=3)
     cells, units = read_cells(jobs, SUBMIT_FIELDS), units_of(jobs, "by_job")
     target = jobs["duration_s"].to_numpy()
-    found = recent_quantiles(Past(cells, target, units), cells, units, np.array([level]), bandwidth_s)
+    [found] = recent_quantiles(Past(cells, target, units), cells, units, np.array([level]), bandwidth_s)
     rows = jobs.to_dict("records")
     slow = [naive_estimates.recent_quantile(row, rows, "duration_s", level, bandwidth_s) for row in rows]
     assert np.mean(np.isclose(found.quantiles[:, 0], slow)) > 0.99  # two weights may add up to a level but for rounding
     assert found.level.max() <= len(LEVELS)
+
+
+def test_quantiles_of_several_bandwidths_are_those_of_each():
+    jobs = jobs_of(seed=4)
+    cells, levels = read_cells(jobs, SUBMIT_FIELDS), np.array([0.25, 0.75])
+    past = Past(cells, jobs["duration_s"].to_numpy(), np.arange(len(jobs)))
+    both = recent_quantiles(past, cells, past.units, levels, 3_600.0, np.inf)
+    for found, bandwidth_s in zip(both, (3_600.0, np.inf), strict=True):
+        [alone] = recent_quantiles(past, cells, past.units, levels, bandwidth_s)
+        assert np.array_equal(found.quantiles, alone.quantiles)
+        assert np.array_equal(found.level, alone.level)
+    assert not np.array_equal(both[0].quantiles, both[1].quantiles)
+
+
+def test_categories_are_read_as_the_texts_that_they_are():
+    """Whatever their order, and with some that no row has; 0 and -0, which are two texts, stay apart."""
+    texts = jobs_of(seed=5).assign(requested_cpu_percent=np.tile([0.0, -0.0, np.nan, 600.0], 40))
+    named = ("user", "task_name", "group", "workload", "job_name")
+    coded = texts.assign(**{n: pd.Categorical(texts[n], ["none", *texts[n].dropna().unique()[::-1]]) for n in named})
+    cells, targets = read_cells(texts, SUBMIT_FIELDS), np.log(texts["duration_s"].to_numpy())
+    assert np.array_equal(read_cells(coded, SUBMIT_FIELDS).keys, cells.keys)
+    assert len(np.unique(read_cells(texts, ("workload", "requested_cpu_percent")).keys[0])) == 12
+    known = learn_vocabulary(texts, targets, SUBMIT_FIELDS)
+    means = texts.assign(target=targets).groupby("workload")["target"].mean().sort_values()
+    assert known.texts["workload"] == tuple(means.index)
+    assert learn_vocabulary(coded, targets, SUBMIT_FIELDS) == known
+    numbers = encode(texts, known, cells.times)
+    assert np.array_equal(encode(coded, known, cells.times), numbers, equal_nan=True)
+    assert np.array_equal(numbers[:, -1], [known.texts["workload"].index(one) for one in texts["workload"]])
 
 
 def test_a_window_holds_the_64_nearest_in_time():
@@ -63,7 +102,7 @@ def test_a_window_holds_the_64_nearest_in_time():
     jobs = pd.DataFrame({"workload": "x", "task_name": "t", "start_time_s": np.arange(n) * 100.0})
     cells = read_cells(jobs, ("workload", "task_name"))
     asked = Cells(cells.keys[:, :1], np.array([15_000.0]), cells.fewest)
-    found = recent_quantiles(
+    [found] = recent_quantiles(
         Past(cells, np.arange(n, dtype=float), np.arange(n)), asked, np.array([-1]), np.array([0.01, 0.5, 0.99]), np.inf
     )
     assert found.count[0] == 64

@@ -11,7 +11,7 @@ at random: the quantiles are those of the same distribution with a little noise,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from workprof.core.arrays import Floats, Ints, Positions
 from workprof.forecasts.boosting import from_json_bytes, to_json_bytes
 from workprof.forecasts.history import (
+    BANDWIDTHS_S,
     COLUMNS_OF_TIME,
-    DEFAULT_BANDWIDTH_S,
     HISTORY_COLUMNS,
     HISTORY_LEVELS,
     Cells,
@@ -83,6 +83,26 @@ COLUMNS_SHARE = 1 / 3
 past jobs' names, which say little of a new job."""
 
 
+@cache
+def _booster() -> type[Booster]:
+    """A booster that does not look at the names of columns, which there are none of, before every tree."""
+    import xgboost  # noqa: PLC0415  heavy
+
+    class Nameless(xgboost.Booster):
+        def _assign_dmatrix_features(self, data: xgboost.DMatrix) -> None:
+            """As above: a fifth of the time of a small tree."""
+
+    return Nameless
+
+
+def _grown(parameters: dict[str, Any], matrix: Any, n_rounds: int) -> Booster:
+    """The trees of `xgboost.train`, whose callbacks and copies take an eighth of the time."""
+    booster = _booster()(parameters, [matrix])
+    for at in range(n_rounds):
+        booster.update(matrix, at)
+    return booster
+
+
 Binned = Callable[[int], Any]
 """Number of bins -> the inputs and targets in so many bins a column, as XGBoost has them."""
 
@@ -98,8 +118,6 @@ def boost(design: Floats, values: Floats, levels: Floats, seed: int, binned: Bin
 
     `binned` is of the same inputs and targets, where they are binned for other trees too.
     """
-    import xgboost  # noqa: PLC0415  heavy
-
     parameters = {
         "objective": "reg:quantileerror",
         "quantile_alpha": levels,
@@ -115,7 +133,7 @@ def boost(design: Floats, values: Floats, levels: Floats, seed: int, binned: Bin
         "nthread": TREE_THREADS,
     }
     matrix = (binned or _binned(design, values))(BOOSTED_BINS)
-    return xgboost.train(parameters, matrix, num_boost_round=ROUNDS)
+    return _grown(parameters, matrix, ROUNDS)
 
 
 PLAIN_ROUNDS = 100
@@ -133,11 +151,8 @@ def boost_plain(design: Floats, values: Floats, seed: int) -> tuple[Booster, Boo
 
     matrix = xgboost.DMatrix(design[:, COLUMNS_OF_TIME:], values)
     parameters = {"nthread": TREE_THREADS, "tree_method": "hist"}
-    plain, slow = (xgboost.Booster(one, [matrix]) for one in (parameters, parameters | SLOW | {"seed": seed}))
-    for booster in (plain, slow):  # the trees of `xgboost.train`, whose callbacks take an eighth of the time
-        for at in range(PLAIN_ROUNDS):
-            booster.update(matrix, at)
-    return plain, slow
+    slow = parameters | SLOW | {"seed": seed}
+    return _grown(parameters, matrix, PLAIN_ROUNDS), _grown(slow, matrix, PLAIN_ROUNDS)
 
 
 def plain_points(boosters: tuple[Booster, Booster], encoded: Floats) -> Floats:
@@ -181,10 +196,13 @@ class Forest:
     targets: Floats  # (n_past,) the past jobs' log target
 
 
-def grow_forest(design: Floats, values: Floats, seed: int, binned: Binned | None = None) -> tuple[Forest, Booster]:
-    """The forest of (n_past, n_columns) inputs and (n_past,) log targets, and its loaded trees; `binned` as `boost`."""
-    import xgboost  # noqa: PLC0415  heavy
+def grow_forest(
+    design: Floats, values: Floats, seed: int, binned: Binned | None = None, *, stored: bool = True
+) -> tuple[Forest, Booster]:
+    """The forest of (n_past, n_columns) inputs and (n_past,) log targets, and its loaded trees.
 
+    `binned` is as in `boost`, `stored` as in `train_candidates`.
+    """
     n_trees, n_members, bins = FOREST_OF_MANY if len(values) >= MANY_ROWS else FOREST_OF_FEW
     parameters = {
         "objective": "reg:squarederror",
@@ -200,9 +218,9 @@ def grow_forest(design: Floats, values: Floats, seed: int, binned: Binned | None
         "seed": seed,
         "nthread": TREE_THREADS,
     }
-    booster = xgboost.train(parameters, (binned or _binned(design, values))(bins), num_boost_round=1)
+    booster = _grown(parameters, (binned or _binned(design, values))(bins), 1)
     kept = _rows_in_leaves(_leaves(booster, design), n_members, seed)
-    return Forest(to_json_bytes(booster), kept, values), booster
+    return Forest(to_json_bytes(booster) if stored else NO_BYTES, kept, values), booster
 
 
 def forest_quantiles(forest: Forest, booster: Booster, design: Floats, levels: Floats) -> Floats:
@@ -245,16 +263,19 @@ def _rows_in_leaves(leaves: Ints, n_members: int, seed: int) -> Positions:
     n_rows, n_trees = leaves.shape
     kept = np.full((n_trees, int(leaves.max()) + 1, n_members), -1, dtype=np.int32)
     draw = np.random.default_rng(seed)
+    small = np.ascontiguousarray(leaves.T).astype(np.min_scalar_type(kept.shape[1]))  # 16 bits are sorted by counting
     for tree in range(n_trees):
         shuffled = draw.permutation(n_rows)
-        order = shuffled[np.argsort(leaves[shuffled, tree], kind="stable")]
+        order = shuffled[np.argsort(small[tree, shuffled], kind="stable")]
         sorted_leaves = leaves[order, tree]
-        rank = np.arange(n_rows) - np.searchsorted(sorted_leaves, sorted_leaves, "left")
+        sizes = np.bincount(sorted_leaves)
+        rank = np.arange(n_rows) - (np.cumsum(sizes) - sizes)[sorted_leaves]
         wanted = rank < n_members
         kept[tree, sorted_leaves[wanted], rank[wanted]] = order[wanted]
     return kept
 
 
+NO_BYTES = np.zeros(0, dtype=np.uint8)
 MODEL_ROWS = 20_000
 """Forest and boosting learn from at most this many jobs, drawn at random; history looks at all of them."""
 
@@ -301,8 +322,10 @@ def take_rows(predicted: CandidateQuantiles, rows: Ints) -> CandidateQuantiles:
 
 
 @_one_thread()
-def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], seed: int) -> LoadedCandidates:
-    """The three ways trained on past jobs."""
+def train_candidates(
+    jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], seed: int, *, stored: bool = True
+) -> LoadedCandidates:
+    """The three ways trained on past jobs; those that are not `stored` have no bytes of their trees."""
     vocabulary = learn_vocabulary(jobs, past.targets, fields)
     sampled = draw_rows(len(jobs), MODEL_ROWS, seed)
     cells = take_cells(past.cells, sampled)
@@ -310,10 +333,12 @@ def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], se
     design = np.column_stack([known, history(past, cells, past.units[sampled])])
     values = past.targets[sampled]
     binned = _binned(design, values)
-    forest, trees = grow_forest(design, values, seed, binned)
+    forest, trees = grow_forest(design, values, seed, binned, stored=stored)
     boosted = boost(design, values, LEVELS, seed, binned)
     plain = boost_plain(known, values, seed)
-    boosted_json, plain_json, slow_json = (to_json_bytes(booster) for booster in (boosted, *plain))
+    boosted_json, plain_json, slow_json = (
+        to_json_bytes(booster) if stored else NO_BYTES for booster in (boosted, *plain)
+    )
     trained = Candidates(fields, past, vocabulary, forest, boosted_json, plain_json, slow_json, sampled)
     return LoadedCandidates(trained, trees, boosted, plain)
 
@@ -331,9 +356,8 @@ def load_candidates(trained: Candidates) -> LoadedCandidates:
 def predict_quantiles(loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cells, units: Ints) -> CandidateQuantiles:
     """The quantiles of each candidate; `units` (n_rows,) are among the past jobs', -1 where they are new."""
     trained = loaded.trained
-    recent = recent_quantiles(trained.past, queries, units, LEVELS, DEFAULT_BANDWIDTH_S)
-    near = Recent(recent.level, recent.count, recent.quantiles[:, OF_HISTORY])
-    design = design_of(loaded, jobs, queries, units, near)
+    found = recent_quantiles(trained.past, queries, units, LEVELS, *BANDWIDTHS_S)
+    recent, design = found[0], design_of(loaded, jobs, queries, units, at_history(found))
     quantiles = [
         recent.quantiles,
         forest_quantiles(trained.forest, loaded.forest, design, LEVELS),
@@ -352,12 +376,17 @@ def with_points(quantiles: Floats, backoff: Floats, plain: Floats, recent: Recen
     return CandidateQuantiles(quantiles, points, recent.level, recent.count)
 
 
+def at_history(found: Sequence[Recent]) -> list[Recent]:
+    """What was found at `LEVELS`, at those of the history."""
+    return [Recent(one.level, one.count, one.quantiles[:, OF_HISTORY]) for one in found]
+
+
 def design_of(
-    loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cells, units: Ints, near: Recent | None = None
+    loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cells, units: Ints, found: Sequence[Recent] = ()
 ) -> Floats:
-    """The (n_rows, n_columns) inputs of forest and boosting; `near` as in `history`."""
+    """The (n_rows, n_columns) inputs of forest and boosting; `found` as in `history`."""
     past, vocabulary = loaded.trained.past, loaded.trained.vocabulary
-    return np.column_stack([encode(jobs, vocabulary, queries.times), history(past, queries, units, near)])
+    return np.column_stack([encode(jobs, vocabulary, queries.times), history(past, queries, units, found)])
 
 
 @_one_thread()

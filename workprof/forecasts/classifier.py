@@ -189,7 +189,7 @@ def used_rows(jobs: pd.DataFrame, labels: Ints, settings: ClassifierSettings) ->
 def with_categories(jobs: pd.DataFrame) -> pd.DataFrame:
     """The table with its texts as categories, as the store gives them: every later look at them is quicker."""
     texts = [name for name in jobs.columns if name in {*METADATA_FIELDS, *UNIT_COLUMNS}]
-    return jobs.astype(dict.fromkeys(texts, "category"))
+    return jobs.astype({name: "category" for name in texts if jobs[name].dtype != "category"})
 
 
 CHUNK_ROWS = 20_000

@@ -274,7 +274,7 @@ def train_estimator(
 
     The combination and the interval come from rows that the candidates of that fold were not trained on, kept apart as
     `settings.split` says; then the candidates are trained again on every row. `validated` are such rows where they are
-    known already.
+    known already: the estimator is then tested, not stored.
     """
     watch = Stopwatch(progress, STEPS)
     fields = usable_fields(known.jobs, settings.fields, settings.mode)
@@ -284,10 +284,10 @@ def train_estimator(
         known.censored,
         settings.seed,
     )
-    trained: list[LoadedCandidates] = []
+    trained, stored = list[LoadedCandidates](), validated is None
 
     def train_on_all() -> None:
-        trained.append(train_candidates(known.jobs, past, fields, settings.seed))
+        trained.append(train_candidates(known.jobs, past, fields, settings.seed, stored=stored))
 
     with watch.step("train", "Training, and calibrating on rows kept apart") as report:
         if validated is None:

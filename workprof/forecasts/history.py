@@ -34,7 +34,8 @@ LEVELS: tuple[tuple[tuple[str, ...], int], ...] = (
 
 GROUP = "group"
 DAY_S = 86_400.0
-DEFAULT_BANDWIDTH_S = 5 * DAY_S
+BANDWIDTHS_S = (5 * DAY_S, np.inf)
+"""Of what is recent, and of all alike."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,21 @@ def hashes_of(texts: NDArray[np.object_]) -> Keys:
     return np.asarray(hash_array(texts), dtype=np.uint64)
 
 
+def _hashes_of_column(column: pd.Series) -> Keys:
+    """(n_rows,) hashes of the values as texts, '' where one is missing; of categories and numbers each value once."""
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    if column.dtype == np.float64:
+        places, bits = pd.factorize(column.to_numpy().view(np.int64))  # 0.0 and -0.0 are two texts
+        values = bits.view(np.float64).astype(object)
+    elif isinstance(column.dtype, pd.CategoricalDtype):
+        places, values = _coded(column)
+    else:
+        places, values = np.arange(len(column)), column.to_numpy(dtype=object)
+    texts = pd.Series([*values, None], dtype=object)
+    return hashes_of(texts.where(texts.notna(), "").astype(str).to_numpy(dtype=object))[places]
+
+
 def joint_keys(hashes: Sequence[Keys]) -> Keys:
     """(n_rows,) keys from the hashes of several fields, joined as `pandas.util.hash_pandas_object` does."""
     keys, factor = np.full(len(hashes[0]), 0x345678, dtype=np.uint64), 1_000_003
@@ -142,11 +158,8 @@ def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None 
     `known` are the past jobs' cells, when new jobs are read: one without a time counts as submitted when they end.
     """
     own = as_stored(jobs[list(fields)])
-    texts = own.astype("object").where(own.notna(), "").astype(str)
     levels = levels_of(fields)
-    hashes = {
-        name: hashes_of(texts[name].to_numpy(dtype=object)) for name in {name for one, _ in levels for name in one}
-    }
+    hashes = {name: _hashes_of_column(own[name]) for name in {name for one, _ in levels for name in one}}
     keys = [joint_keys([hashes[name] for name in names]) for names, _ in levels]
     fewest = [least for _, least in levels]
     table = np.array(keys, dtype=np.uint64).reshape(len(keys), len(jobs))
@@ -170,24 +183,26 @@ def backoff_medians(past: Past, queries: Cells) -> Floats:
     return np.where(np.isnan(result), past.middle, result)
 
 
-def recent_quantiles(past: Past, queries: Cells, query_units: Ints, levels: Floats, bandwidth_s: float) -> Recent:
-    """Time-weighted quantiles over the up to 64 jobs of the cell that are nearest in time.
+def recent_quantiles(
+    past: Past, queries: Cells, query_units: Ints, levels: Floats, *bandwidths_s: float
+) -> list[Recent]:
+    """Time-weighted quantiles over the up to 64 jobs of the cell that are nearest in time, for each bandwidth.
 
-    `query_units` (n_queries,) are -1 where they are new. The bandwidth is the distance in time at which a job counts
+    `query_units` (n_queries,) are -1 where they are new. A bandwidth is the distance in time at which a job counts
     1/e; infinite = every job the same.
     """
     from workprof.forecasts.window import window_quantiles  # noqa: PLC0415  numba
 
     n_queries, known = len(queries.times), past.in_order
-    quantiles = np.tile(past.overall(levels), (n_queries, 1))
+    quantiles = np.tile(past.overall(levels), (len(bandwidths_s), n_queries, 1))
     level_of = np.full(n_queries, len(past.cells.fewest), dtype=np.int64)
     count_of = np.full(n_queries, len(past.targets), dtype=np.int64)
     fewest = past.cells.fewest.copy()  # one that was stored cannot be written to, which would be a kernel of its own
     jobs = (known.keys, known.times, known.targets, known.units, fewest)
     keys, times = np.ascontiguousarray(queries.keys), np.ascontiguousarray(queries.times)  # one layout, one kernel
-    units, bandwidth = np.ascontiguousarray(query_units), float(bandwidth_s)
-    window_quantiles(*jobs, keys, times, units, bandwidth, levels, quantiles, level_of, count_of)
-    return Recent(level_of, count_of, quantiles)
+    units, bandwidths = np.ascontiguousarray(query_units), np.array(bandwidths_s, dtype=np.float64)
+    window_quantiles(*jobs, keys, times, units, bandwidths, levels, quantiles, level_of, count_of)
+    return [Recent(level_of, count_of, one) for one in quantiles]
 
 
 FEWEST_ROWS = 3
@@ -218,9 +233,13 @@ def learn_vocabulary(jobs: pd.DataFrame, targets: Floats, fields: tuple[str, ...
     known = {}
     for name in fields:
         if name in METADATA_FIELDS and name != "job_name":
-            groups = pd.Series(targets).groupby(jobs[name].astype("object").to_numpy())
-            means = groups.mean()[groups.size() >= FEWEST_ROWS].sort_values(kind="stable")
-            known[name] = tuple(str(value) for value in means.index)
+            places, found = _coded(jobs[name])
+            rank, values = pd.factorize(found, sort=True)
+            given = places >= 0
+            own = rank[places[given]]
+            means = pd.Series(targets[given]).groupby(own).mean()
+            enough = means[np.bincount(own, minlength=len(values))[means.index] >= FEWEST_ROWS]
+            known[name] = tuple(str(values[place]) for place in enough.sort_values(kind="stable").index)
     return Vocabulary(known, tuple(name for name in fields if name in PLAN_FIELDS))
 
 
@@ -229,19 +248,30 @@ def encode(jobs: pd.DataFrame, vocabulary: Vocabulary, times: Floats) -> Floats:
     columns: list[Floats] = [times, times / HOUR_S % DAY_HOURS]
     columns += [numbers_of(jobs, name) for name in vocabulary.numbers]
     for name, known in vocabulary.texts.items():
-        places = {value: float(place) for place, value in enumerate(known)}
-        columns.append(np.array(jobs[name].astype("object").map(places), dtype=np.float64))
+        numbers = {value: float(place) for place, value in enumerate(known)}
+        places, values = _coded(jobs[name])
+        columns.append(np.array([*(numbers.get(value, np.nan) for value in values), np.nan])[places])
     return np.column_stack(columns)
 
 
-def history(past: Past, queries: Cells, query_units: Ints, near: Recent | None = None) -> Floats:
+def _coded(column: pd.Series) -> tuple[Ints, NDArray[np.object_]]:
+    """(n_rows,) places among the values, -1 = missing, and these; of categories some may have no row."""
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        values = np.asarray(column.cat.categories, dtype=object)
+        return np.asarray(column.cat.codes, dtype=np.int64), values
+    places, found = column.astype("object").factorize()
+    return places.astype(np.int64), np.asarray(found, dtype=object)
+
+
+def history(past: Past, queries: Cells, query_units: Ints, found: Sequence[Recent] = ()) -> Floats:
     """(n_rows, 9) columns from recent and from all jobs of a row's cells, its own unit left out.
 
-    Units (n_rows,) are -1 where they are new. `near` is `recent_quantiles` at `HISTORY_LEVELS` and the default
-    bandwidth, where they are there already.
+    Units (n_rows,) are -1 where they are new. `found` are `recent_quantiles` at `HISTORY_LEVELS` and `BANDWIDTHS_S`,
+    where they are there already.
     """
-    recent = near or recent_quantiles(past, queries, query_units, HISTORY_LEVELS, DEFAULT_BANDWIDTH_S)
-    flat = recent_quantiles(past, queries, query_units, HISTORY_LEVELS, np.inf)
+    recent, flat = found or recent_quantiles(past, queries, query_units, HISTORY_LEVELS, *BANDWIDTHS_S)
     age_s: Floats = np.maximum(queries.times - past.cells.times.max(initial=0.0), 0.0)  # beyond the end of the past
     log_days = np.log1p(age_s / (HOUR_S * DAY_HOURS))
     return np.column_stack([recent.quantiles, flat.quantiles, recent.level, np.log1p(recent.count), log_days])

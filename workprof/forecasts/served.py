@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 
 from workprof.core.arrays import SUBMITTED, Floats, Ints
-from workprof.forecasts.candidates import LEVELS, OF_HISTORY, with_points
+from workprof.forecasts.candidates import LEVELS, at_history, with_points
 from workprof.forecasts.encoder import METADATA_FIELDS, STATES, Encoded, MetadataEncoder
 from workprof.forecasts.estimates import Estimates, Estimator, combined_estimates
 from workprof.forecasts.forecaster import Forecasts, LoadedForecaster
 from workprof.forecasts.history import (
+    BANDWIDTHS_S,
     COLUMNS_OF_TIME,
     DAY_HOURS,
-    DEFAULT_BANDWIDTH_S,
     HOUR_S,
     Cells,
     Keys,
-    Recent,
     Vocabulary,
     backoff_medians,
     hashes_of,
@@ -142,21 +141,20 @@ class _Estimator:
         given = np.array([job.get(submitted, job.get(started, np.nan)) for job in jobs], dtype=np.float64)
         times = np.where(np.isnan(given), self._latest, given)
         queries, units = Cells(np.ascontiguousarray(keys), times, self._past.cells.fewest), _new(len(jobs))
-        recent = recent_quantiles(self._past, queries, units, LEVELS, DEFAULT_BANDWIDTH_S)
+        found = recent_quantiles(self._past, queries, units, LEVELS, *BANDWIDTHS_S)
         columns = [times, times / HOUR_S % DAY_HOURS]
         columns += [_numbers(jobs, name) for name in self._vocabulary.numbers]
         columns += [
             np.array([known.get(job.get(name, ""), np.nan) for job in jobs]) for name, known in self._places.items()
         ]
         encoded = np.column_stack(columns)
-        near = Recent(recent.level, recent.count, recent.quantiles[:, OF_HISTORY])
-        design = np.column_stack([encoded, history(self._past, queries, units, near)]).astype(np.float32)
+        design = np.column_stack([encoded, history(self._past, queries, units, at_history(found))]).astype(np.float32)
         forest = quantiles_of_leaves(self._forest.leaves(design), self._kept.kept, self._kept.targets, LEVELS)
         boosted = np.sort(self._boosted.sums(design), axis=1)
         timeless = encoded[:, COLUMNS_OF_TIME:].astype(np.float32)
         plain = np.stack([trees.sums(timeless)[:, 0] for trees in self._plain])
-        stacked, backoff = np.stack([recent.quantiles, forest, boosted]), backoff_medians(self._past, queries)
-        return combined_estimates(self.model, with_points(stacked, backoff, plain, recent))
+        stacked, backoff = np.stack([found[0].quantiles, forest, boosted]), backoff_medians(self._past, queries)
+        return combined_estimates(self.model, with_points(stacked, backoff, plain, found[0]))
 
 
 def _new(n: int) -> Ints:
