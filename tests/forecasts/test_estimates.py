@@ -5,14 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost
 
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.records import pack, unpack
+from workprof.forecasts import candidates, choice
 from workprof.forecasts.candidates import (
     LEVELS,
     MEDIAN,
     POINTS,
     CandidateQuantiles,
+    boost,
+    boost_plain,
     forest_quantiles,
     grow_forest,
     shared_jobs,
@@ -218,6 +222,32 @@ def test_the_quantiles_are_of_the_smallest_loss():
     assert all(sum(weights) == pytest.approx(1) for weights in MIXTURES)
     alone = [rule.base for rule in RULES if rule.base == rule.centre and rule.base < len(POINTS)]
     assert alone[: len(POINTS)] == list(range(len(POINTS)))  # each way alone is among what is tried
+
+
+def test_rows_that_two_folds_share_are_judged_once(monkeypatch):
+    true = np.random.default_rng(6).normal(0, 1, 400)
+    validated, judged, best = validated_by(unlike(true), true), [], choice._best_rules
+    monkeypatch.setattr(choice, "_best_rules", lambda *errors: judged.append(1) or best(*errors))
+    first, second = choose(validated, 4, np.exp), choose(validated, 4, np.expm1)
+    n_judged = len(judged)
+    assert choose(validated_by(unlike(true), true), 4, np.expm1) == second
+    assert len(judged) == 2 * n_judged
+    assert (first.rules, first.weights) == (second.rules, second.weights)
+    assert first.trials != second.trials  # errors are in the unit of the fold's own scale
+
+
+def test_trees_are_those_of_xgboosts_own_training_and_bytes_only_where_they_are_stored(monkeypatch):
+    draw = np.random.default_rng(7)
+    design, values = draw.normal(size=(300, 12)), draw.normal(size=300)
+    kept, _ = grow_forest(design, values, 3)
+    assert not len(grow_forest(design, values, 3, stored=False)[0].model)
+    monkeypatch.setattr(candidates, "_grown", xgboost.train)
+    assert np.array_equal(grow_forest(design, values, 3)[0].model, kept.model)
+    assert np.array_equal(grow_forest(design, values, 3)[0].kept, kept.kept)
+    by_xgboost = [boost(design, values, LEVELS, 3), *boost_plain(design, values, 3)]
+    monkeypatch.undo()
+    ours = [boost(design, values, LEVELS, 3), *boost_plain(design, values, 3)]
+    assert all(a.save_raw("json") == b.save_raw("json") for a, b in zip(ours, by_xgboost, strict=True))
 
 
 @pytest.mark.parametrize("right", POINTS)

@@ -9,6 +9,7 @@ unless errors of both together are infinite that the rule's are not.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -221,6 +222,37 @@ PARTS = 5
 """Of the validation rows: the rules of a combination that is tried on one come from the others."""
 
 
+@dataclass(frozen=True)
+class _Judged:
+    """What validation rows say whatever the target's unit; points are logarithms."""
+
+    weights: tuple[float, ...]  # of MIXTURES
+    rules: tuple[Rule, ...]  # the best
+    tried: dict[str, Floats]  # predictor -> (n_judged,) points
+    true: Floats  # (n_judged,)
+    units: Ints  # (n_judged,)
+
+
+def _judged(validated: Validated, n_levels: int) -> _Judged:
+    """Return what is chosen without a unit; found once for the folds that share their validation rows."""
+    if (found := validated.found.get(n_levels)) is not None:
+        return cast(_Judged, found)
+    predicted, true = validated.predicted, validated.true
+    weights = min(MIXTURES, key=lambda one: pinball_loss(mix(predicted, one, n_levels), true))
+    rows = np.unique(np.linspace(0, len(true) - 1, min(len(true), ROWS_JUDGED)).astype(np.int64))
+    predicted, true = take_rows(predicted, rows), true[rows]
+    points = _by_rules(predicted, RULES, n_levels)
+    errors = _errors(points, true)
+    tried = dict(zip(POINTS, predicted.points, strict=True))
+    parts = _parts(validated.units[rows])
+    if parts.any():
+        tried[COMBINED] = _of_other_parts(points, errors, parts)
+    rules = tuple(RULES[place] for place in _best_rules(*errors))
+    result = _Judged(weights, rules, tried, true, validated.units[rows])
+    validated.found[n_levels] = result
+    return result
+
+
 def choose(
     validated: Validated, n_levels: int, back: Callable[[Floats], Floats], *, forward: bool = False
 ) -> Combination:
@@ -229,30 +261,21 @@ def choose(
     Quantiles are judged by the pinball loss at all levels, points by the errors that are reported of them. `back` leads
     from the log scale to the target's unit; `forward`: the rows sought come later than all that is known.
     """
-    predicted, true = validated.predicted, validated.true
-    weights = min(MIXTURES, key=lambda one: pinball_loss(mix(predicted, one, n_levels), true))
-    judged = np.unique(np.linspace(0, len(true) - 1, min(len(true), ROWS_JUDGED)).astype(np.int64))
-    predicted, true = take_rows(predicted, judged), true[judged]
-    points = _by_rules(predicted, RULES, n_levels)
-    errors = _errors(points, true)
-    tried = dict(zip(POINTS, predicted.points, strict=True))
-    parts = _parts(validated.units[judged])
-    if parts.any():
-        tried[COMBINED] = _of_other_parts(points, errors, parts)
+    judged = _judged(validated, n_levels)
+    true, units, tried = judged.true, judged.units, dict(judged.tried)
     middle = float(np.median(true))
     if back(np.array([middle])) == 0:
         tried[CONSTANT] = np.full(len(true), middle)
-    rules = tuple(RULES[place] for place in _best_rules(*errors))
     trials = _trials(tried, true, back)
     if forward and trials[0].name not in (*SIMPLE, CONSTANT):
         simple = next(trial.name for trial in trials if trial.name in SIMPLE)
         pair = {name: tried[name] for name in (trials[0].name, simple)}
-        if not _clearly_better(pair, true, validated.units[judged], back):
+        if not _clearly_better(pair, true, units, back):
             shared = BESIDE.join(pair)
             of_all = _trials(tried | {shared: np.mean(list(pair.values()), axis=0)}, true, back)
             best = simple if _infinite(of_all, shared) - _infinite(of_all, simple) else shared
             trials = tuple(sorted(of_all, key=lambda trial: trial.name != best))
-    return Combination(weights, rules, trials, len(true), middle)
+    return Combination(judged.weights, judged.rules, trials, len(true), middle)
 
 
 def _infinite(trials: tuple[Trial, ...], name: str) -> set[str]:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -344,12 +345,10 @@ def evaluate_estimates(
     stages = _stages(pairs, groups)
     total, done = sum(map(len, stages)), 0
     between: dict[tuple[int, int], tuple[Validated, ...]] = {}
+    validated = cache(lambda group: validated_for(group, between))  # once the pairs of the group are there
     results: dict[int, FoldResult] = {}
     for stage in stages:
-        items = [
-            one if isinstance(one, TrainingPair) else (tested[one], validated_for(groups[one], between))
-            for one in stage
-        ]
+        items = [one if isinstance(one, TrainingPair) else (tested[one], validated(groups[one])) for one in stage]
         trainings = each(_trained, (run, known, with_fields), items, threads=worker_threads())
         for one in stage:
             progress(done / total, f"Training and testing, {done + 1} of {total}")
