@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections import Counter
 from statistics import NormalDist
 
 import numpy as np
@@ -178,10 +179,11 @@ def test_sizes_are_those_of_least_expected_charge(enforced):
     assert (found.size < runs.request[300:]).any()
 
 
-@pytest.mark.parametrize(("seed", "n_keys"), [(0, 5), (1, 40), (2, 150)])
-def test_chances_are_those_of_a_slow_climb(seed, n_keys):
+@pytest.mark.parametrize(("seed", "n_keys", "apart"), [(0, 5, 1.0), (1, 40, 1.0), (2, 150, 1.0), (3, 5, 500.0)])
+def test_chances_are_those_of_a_slow_climb(seed, n_keys, apart):
     """With 5 keys runs share cells of (ended, running); with many they have one each."""
     runs = sized(seed, n=500, n_keys=n_keys, spread=0.5)
+    runs = dataclasses.replace(runs, submit_s=runs.submit_s // apart * apart)
     known = known_at(runs, 0, runs.submit_s)
     past = np.flatnonzero(np.random.default_rng(seed).random(500) < 0.8)
     names = ("n", "running", "largest", "squares", "mean_hours")
@@ -195,9 +197,14 @@ def test_chances_are_those_of_a_slow_climb(seed, n_keys):
     assert model.record == pytest.approx(record, abs=1e-4)
     assert (model.tail, model.heavy_share, model.heavy_scale) == pytest.approx(beyond, rel=1e-9)
     assert model.spread == pytest.approx(spread, rel=1e-9)
-    for key, n_seen in seen.items():
-        assert model.key_factor[key] == pytest.approx((n_seen + 2) / (chances[key] + 2), rel=1e-3)
     above = [row for row in rows if row.get("exceeds")]
+    together = Counter(
+        (row["key"], runs.submit_s[at]) for row, at in zip(rows, past.tolist(), strict=True) if row.get("exceeds")
+    )
+    weighs = 2 * sum(n**2 for n in together.values()) / len(above)
+    assert (weighs > 3) == (apart > 1)
+    for key, n_seen in seen.items():
+        assert model.key_factor[key] == pytest.approx((n_seen + weighs) / (chances[key] + weighs), rel=1e-3)
     own = sum(row["request"] * row["hours"] for row in above)
     usual = sum(row["request"] * row["mean_hours"] for row in above)
     assert model.longer == pytest.approx(np.clip((own + 0.5) / (usual + 0.5), 1, 5))
@@ -634,6 +641,32 @@ def test_kills_that_are_foreseen_are_those_that_come():
         judged = Windows(runs, TABLE).judge(dataclasses.replace(SIZING, acceptable_share=0.03))
         seen, foreseen = seen + judged.killed.sum(), foreseen + judged.chance.sum()
     assert 0.5 <= foreseen / seen <= 2
+
+
+@pytest.mark.parametrize("applied", APPLIED)
+def test_arrays_whose_runs_are_alike_are_killed_no_more_than_is_acceptable(applied):
+    kills = runs = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        key = np.repeat(rng.integers(0, 6, 60), 40)
+        start = np.repeat(np.sort(rng.uniform(0, 60 * 86_400, 60)), 40)
+        array = np.repeat(rng.lognormal(0, 0.2, 60), 40)  # arrays differ, the runs of one hardly do
+        mean = rng.lognormal(1.6, 0.5, 6)[key]
+        use, took = mean * array * rng.lognormal(0, 0.06, len(key)), rng.lognormal(8.2, 0.5, len(key))
+        table = pd.DataFrame(
+            {
+                "task_name": key.astype(str),
+                "requested_memory_bytes": 4e9 * mean,
+                "peak_memory_bytes": 1e9 * use,
+                "submit_time_s": start,
+                "start_time_s": start,
+                "end_time_s": start + took,
+                "duration_s": took,
+            }
+        )
+        judged = verdict(table, applied=applied).memory.judged
+        kills, runs = kills + judged.kills, runs + judged.n_runs
+    assert kills <= 0.005 * runs
 
 
 def test_advice_of_nothing_known_is_the_request():

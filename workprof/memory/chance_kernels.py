@@ -21,7 +21,7 @@ CELLS_PER_RUN = 4.0
 def look_back(  # noqa: PLR0913, PLR0917  arrays of one kernel
     past: Ints,
     key: Ints,
-    runs: tuple[Floats, Floats, Floats],
+    runs: tuple[Floats, Floats, Floats, Floats],
     known: tuple[Floats, Floats, Floats, Floats, Floats, Floats],
     cell: Ints,
     records: Floats,
@@ -30,13 +30,14 @@ def look_back(  # noqa: PLR0913, PLR0917  arrays of one kernel
 ) -> tuple[int, int, Floats]:
     """Fill what the runs with history show; return how many these are, how many are records, and their cells.
 
-    `past` are places of the runs, `runs` of all runs their uses, requests and hours. `known` is of all runs what had
-    ended: n, running, largest, sum of log use, of its squares, of hours. Runs of as many ended and running ones share a
-    cell. `records` (4, m) are of runs above the largest known use: log of use over it, log of weight + 1, squared
-    deviations of log use, n. `sums` are squared deviations, their degrees of freedom; hours of records x request, and
-    as usual; `seen` are records by key. Cells are (3, cells): log of weight + 1, runs, records.
+    `past` are places of the runs, `runs` of all runs their uses, requests, hours and submissions. `known` is of all
+    runs what had ended: n, running, largest, sum of log use, of its squares, of hours. Runs of as many ended and
+    running ones share a cell. `records` (4, m) are of runs above the largest known use: log of use over it, log of
+    weight + 1, squared deviations of log use, n. `sums` are squared deviations, their degrees of freedom; hours of
+    records x request, and as usual; squares of the records of a key that were submitted together. `seen` are records
+    by key. Cells are (3, cells): log of weight + 1, runs, records.
     """
-    use, request, hours = runs
+    use, request, hours, submit_s = runs
     n, running, largest, log_sum, log_squares, known_hours = known
     most, most_running, n_runs, n_records = 0.0, 0.0, 0, 0
     for run in past:
@@ -46,6 +47,7 @@ def look_back(  # noqa: PLR0913, PLR0917  arrays of one kernel
     alike = (most + 1.0) * (most_running + 1.0) < CELLS_PER_RUN * n_runs + 1000.0
     wide = int(most_running) + 1
     cells = np.zeros((3, (int(most) + 1) * wide if alike else n_runs))
+    latest, together = np.full(len(seen), -np.inf), np.zeros(len(seen))
     n_runs = 0
     for run in past:
         ended = n[run]
@@ -69,6 +71,10 @@ def look_back(  # noqa: PLR0913, PLR0917  arrays of one kernel
             n_records += 1
             cells[2, at] += 1.0
             seen[key[run]] += 1.0
+            if submit_s[run] != latest[key[run]]:
+                latest[key[run]], together[key[run]] = submit_s[run], 0.0
+            together[key[run]] += 1.0
+            sums[4] += 2.0 * together[key[run]] - 1.0
             sums[2] += request[run] * hours[run]
             sums[3] += request[run] * (known_hours[run] / ended)
     return n_runs, n_records, cells

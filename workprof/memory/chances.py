@@ -9,7 +9,8 @@ spread of the key's log use and m the size over the largest known use:
 
 The first term is the chance of a record, the second how far a record of a stable key goes (a Lomax distribution), the
 third how far a key goes that changes. All are learned from ended runs of the trace, with weak priors; f is the key's
-own records over the expected ones.
+own records over the expected ones. Runs that were submitted together, as those of an array, exceed together: where b
+records come at once in the mean (of records), a key's own weigh 1 / b.
 """
 
 from dataclasses import dataclass
@@ -57,12 +58,13 @@ def fit_chances(runs: SizedRuns, known: Known, level: int, past: Ints, n_keys: i
     from workprof.memory import chance_kernels as kernels  # noqa: PLC0415  what only names a verdict loads no compiler
 
     key, cell, records = runs.levels[level], np.empty(len(past), dtype=np.int64), np.empty((4, len(past)))
-    sums, seen, expected = np.zeros(4), np.zeros(n_keys), np.zeros(n_keys)
+    sums, seen, expected = np.zeros(5), np.zeros(n_keys), np.zeros(n_keys)
     figures = (known.n, known.running, known.largest, known.log_sum, known.log_squares, known.hours)
     n_runs, n_records, cells = kernels.look_back(
-        past, key, (runs.use, runs.request, runs.hours), figures, cell, records, sums, seen
+        past, key, (runs.use, runs.request, runs.hours, runs.submit_s), figures, cell, records, sums, seen
     )
-    squares, free, own, usual = sums.tolist()
+    squares, free, own, usual, together = sums.tolist()
+    burst = together / n_records if n_records else 1.0
     variance = (squares + PRIOR_SPREAD**2 * PRIOR_SPREAD_RUNS) / (free + PRIOR_SPREAD_RUNS)
     record = kernels.fit_records(cells, *PRIOR_RECORD, STEPS)
     beyond, log_weight, squared, n = records[:, :n_records]
@@ -76,7 +78,7 @@ def fit_chances(runs: SizedRuns, known: Known, level: int, past: Ints, n_keys: i
         heavy_share=share,
         heavy_scale=scale,
         spread=float(np.sqrt(variance)),
-        key_factor=(seen + PRIOR_KEY_RECORDS) / (expected + PRIOR_KEY_RECORDS),
+        key_factor=(seen + burst * PRIOR_KEY_RECORDS) / (expected + burst * PRIOR_KEY_RECORDS),
         longer=float(np.clip(longer, 1.0, MOST_LONGER)),
         n_runs=n_runs,
         n_records=n_records,
