@@ -59,12 +59,12 @@ def judge(jobs, least, times, *, table=False):
     """Return what `times` the largest of `least` known uses saves; sizes stand from origin to origin if `table`."""
     runs = in_order_of_submission(jobs)
     half, peers = len(runs) // 2, {}
-    origins = [runs[half + (len(runs) - half) * block // BLOCKS].submitted for block in range(BLOCKS)]
+    origins = [half + round((len(runs) - half) * block / BLOCKS) for block in range(BLOCKS)]
     for place, run in enumerate(runs):
         earlier = peers.setdefault(run.key, [])
         moment = run.submitted
-        if table:
-            moment = max((origin for origin in origins if origin <= moment and place >= half), default=float("-inf"))
+        if table and place >= half:
+            moment = runs[max(origin for origin in origins if origin <= place)].submitted
         known = [one for one in earlier if one.ended <= moment]
         kills = [one.ended for one in known if one.killed]
         since = [one for one in known if not kills or one.ended > max(kills)]

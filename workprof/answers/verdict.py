@@ -26,7 +26,7 @@ from workprof.core.table import Column, printed
 from workprof.core.units import DAY_S, format_duration, format_share, gb, gb_h, number, saved
 from workprof.core.words import counted, label, listed
 from workprof.memory.decided import row_key
-from workprof.memory.origins import SUBMISSION
+from workprof.memory.origins import SUBMISSION, PlainPoint
 from workprof.memory.resources import KEY_COLUMNS, MEMORY, TIME
 from workprof.memory.verdict import Booking, CurvePoint, Judged, ResourceVerdict, Verdict
 from workprof.memory.verdict_rows import (
@@ -333,6 +333,30 @@ def curve_sentence(points: Sequence[CurvePoint]) -> str:
     return f"Nothing is saved at up to {format_share(max(one.acceptable_share for one in points))} kills."
 
 
+MATERIAL = 0.005
+"""Share of booked GB·h by which a plain rule saves more than the verdict, not as much."""
+
+
+def plain_words(one: PlainPoint) -> str:
+    """'1.5 times the largest of 5 known uses'."""
+    return f"{number(one.times)} times the largest of {one.least} known uses"
+
+
+def plain_sentence(memory: ResourceVerdict) -> str:
+    """What the best plain rule saves with no more kills than the verdict, '' where none was tried."""
+    if not memory.plain:
+        return ""
+    kept = [one for one in memory.plain if one.kills <= memory.judged.kills and one.saved_share > 0]
+    if not kept:
+        return f"None of {len(memory.plain)} plain rules saves anything with no more kills."
+    best = max(kept, key=lambda one: one.saved_share)
+    more = best.saved_share - memory.judged.saved_share > MATERIAL
+    return (
+        f"The best of {len(memory.plain)} plain rules saves {format_share(best.saved_share)} with "
+        f"{kills_words(best.kills)}: {plain_words(best)}.{' That is more than the plan saves.' if more else ''}"
+    )
+
+
 def figures(verdict: Verdict) -> tuple[Figure, ...]:
     """Requested, unused, saved and killed of the later runs."""
     memory = verdict.memory
@@ -406,7 +430,13 @@ def notes(verdict: Verdict) -> tuple[str, ...]:
     if memory.left_out:
         reasons = listed([f"{n:,} with {reason}" for reason, n in memory.left_out.items()])
         result.append(f"Left out: {reasons}.")
-    told = (services_words(verdict), untested_words(verdict), left_out_words(verdict), missing_words(verdict))
+    told = (
+        plain_sentence(memory),
+        services_words(verdict),
+        untested_words(verdict),
+        left_out_words(verdict),
+        missing_words(verdict),
+    )
     return (*result, *filter(None, told), *verdict.notes)
 
 
@@ -560,6 +590,10 @@ def document(verdict: Verdict) -> dict[str, Any]:
             for one in verdict.resources
         },
         "curve": [_curve(one) for one in memory.curve],
+        "plain_rules": [
+            {"known_runs": one.least, "times": one.times, "saved_share": one.saved_share, "failures": one.kills}
+            for one in memory.plain
+        ],
         "what_if": None if memory.what_if is None else _what_if(memory.what_if),
         "left_out": memory.left_out,
         "seconds": verdict.seconds,

@@ -118,6 +118,7 @@ class Windows:
             starts = np.unique([0, *earlier, *self.edges[:-1]])
             window = np.searchsorted(starts, np.arange(n), side="right") - 1
             query = runs.submit_s[starts[window]]
+        self.query_s = query
         self.known = known_of(runs, query)
         self._alike = None if applied == SUBMISSION else codes_of([*runs.levels, dense(runs.request), window])
         self._groups: dict[tuple[int, int], tuple[Ints, Ints]] = {}
@@ -247,6 +248,42 @@ class Windows:
             killed=killed,
             charged=charged_of(size, request, use, runs.hours[self.first :], killed),
         )
+
+
+PLAIN_RULES = tuple((least, times) for least in (5, 10) for times in (1.25, 1.5, 2.0))
+"""Known runs that a plain rule needs, and what it multiplies their largest use with."""
+
+
+@dataclass(frozen=True)
+class PlainPoint:
+    """What the judged runs would save by a plain rule of sites, and how many it would kill."""
+
+    least: int  # known runs of a key
+    times: float  # their largest use
+    saved_share: float
+    kills: int
+
+
+def plain_points(windows: Windows) -> tuple[PlainPoint, ...]:
+    """The judged runs by each of `PLAIN_RULES`, that know what the verdict knows.
+
+    A size is a multiple of the largest known use of user, task and request, and never above the request. After a kill
+    a key needs 2 n + 1 runs that end later.
+    """
+    from workprof.memory.verdict_kernels import follow_plain_rule  # noqa: PLC0415  what names a verdict loads no compiler
+
+    runs, later = windows.runs, windows.runs.take(slice(windows.first, len(windows.runs)))
+    query_s = np.where(np.arange(len(runs)) < windows.first, runs.submit_s, windows.query_s)
+    key, n_keys, booked, result = runs.levels[0], windows.n_keys[0], float(later.booked.sum()), []
+    for least, times in PLAIN_RULES:
+        size = runs.request.copy()
+        follow_plain_rule(key, n_keys, runs.use, runs.request, runs.end_s, runs.by_end, query_s, least, times, size)
+        own = size[windows.first :]
+        killed = killed_by(own, later.request, later.use)
+        charged = float(charged_of(own, later.request, later.use, later.hours, killed).sum())
+        saved_share = 1 - charged / booked if booked > 0 else float("nan")
+        result.append(PlainPoint(least, times, saved_share, int(killed.sum())))
+    return tuple(result)
 
 
 def block_edges(first: int, n: int, blocks: int) -> list[int]:

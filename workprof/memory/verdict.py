@@ -27,7 +27,17 @@ from workprof.core.units import GB
 from workprof.core.words import listed
 from workprof.memory.decisions import Decision
 from workprof.memory.known import SizedRuns, first_of
-from workprof.memory.origins import APPLIED, N_BLOCKS, TABLE, Judgement, Origin, Sizing, Windows
+from workprof.memory.origins import (
+    APPLIED,
+    N_BLOCKS,
+    TABLE,
+    Judgement,
+    Origin,
+    PlainPoint,
+    Sizing,
+    Windows,
+    plain_points,
+)
 from workprof.memory.resources import (
     CPU,
     GPU,
@@ -286,6 +296,7 @@ class ResourceVerdict:
     rows: tuple[VerdictRow, ...]
     what_if: WhatIf | None  # of memory
     curve: tuple[CurvePoint, ...]
+    plain: tuple[PlainPoint, ...]  # of memory
     acceptable_share: float
     least_price: float  # of a kill under which the last row is lowered, unit x h
     known_from: str  # 'submit_time_s' or 'start_time_s'
@@ -389,8 +400,10 @@ def _resource_verdict(resource: Resource, settings: VerdictSettings, left_out: d
     now = windows[TABLE].learned(at_run, sizing, now_s)
     other = APPLIED[1 - APPLIED.index(settings.applied)]
     curve: tuple[CurvePoint, ...] = ()
-    if not problem and resource.name == MEMORY and settings.cost_per_kill_gb_h is None:
+    compared = not problem and resource.name == MEMORY
+    if compared and settings.cost_per_kill_gb_h is None:
         curve = tuple(_curve_point(windows[settings.applied], sizing, share) for share in CURVE_SHARES)
+    plain = plain_points(windows[settings.applied]) if compared else ()
     rows, key, names, places = rows_of(resource, sizing, now, chosen, problem)
     cells = {applied: cells_of(runs, one, places[key]) for applied, one in judgements.items()}
     return ResourceVerdict(
@@ -407,6 +420,7 @@ def _resource_verdict(resource: Resource, settings: VerdictSettings, left_out: d
         rows=rows,
         what_if=_what_if(resource, chosen, settings.what_if, (key, names)) if resource.name == MEMORY else None,
         curve=curve,
+        plain=plain,
         acceptable_share=now.acceptable_share,
         least_price=now.price,
         known_from=resource.known_from,

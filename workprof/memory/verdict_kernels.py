@@ -56,6 +56,43 @@ def pass_events(  # noqa: PLR0913, PLR0917  arrays of one kernel
 
 
 @compiled
+def follow_plain_rule(  # noqa: PLR0913, PLR0917  arrays of one kernel
+    key: Ints,
+    n_keys: int,
+    use: Floats,
+    request: Floats,
+    end_s: Floats,
+    by_end: Ints,
+    query_s: Floats,
+    least: int,
+    times: float,
+    size: Floats,
+) -> None:
+    """Fill the sizes (n,) of a plain rule: `times` the largest use of at least so many known runs, or the request.
+
+    Runs stand in order of their submission, their moments `query_s` do not fall. After a kill of a key it takes twice
+    as many runs and one more that end later.
+    """
+    n, since, largest = np.zeros(n_keys), np.zeros(n_keys), np.zeros(n_keys)
+    kill_s = np.full(n_keys, -np.inf)
+    ended = 0
+    for query in range(len(key)):
+        while ended < len(by_end) and end_s[by_end[ended]] <= query_s[query]:
+            run = by_end[ended]
+            at = key[run]
+            n[at] += 1
+            largest[at] = max(largest[at], use[run])
+            if size[run] < request[run] and size[run] < use[run]:
+                kill_s[at], since[at] = end_s[run], 0.0
+            elif end_s[run] > kill_s[at]:
+                since[at] += 1
+            ended += 1
+        at = key[query]
+        enough = since[at] >= 2 * least + 1 if kill_s[at] > -np.inf else n[at] >= least
+        size[query] = min(request[query], times * largest[at]) if enough else request[query]
+
+
+@compiled
 def exceeds(ratio: float, depth: float, spread: float, record: float, figures: Floats) -> float:
     """The chance that a use exceeds `ratio` x the largest known one, `depth` = sqrt(2 log(w + 1)); `chances`."""
     if ratio <= 1.0:

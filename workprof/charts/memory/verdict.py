@@ -5,12 +5,22 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.answers.verdict import curve_sentence, figures, named, sentence, task_names, verdict_tables, why
+from workprof.answers.verdict import (
+    curve_sentence,
+    figures,
+    named,
+    plain_words,
+    sentence,
+    task_names,
+    verdict_tables,
+    why,
+)
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, drawn_once, figure_of, rows_axis
 from workprof.charts.theme import COLOURS
 from workprof.core.units import format_share, gb_h, number
 from workprof.core.words import counted, plotly_text
+from workprof.memory.origins import PlainPoint
 from workprof.memory.resources import MEMORY
 from workprof.memory.verdict import CurvePoint, ResourceVerdict, Verdict
 from workprof.memory.verdict_rows import KEEP, VerdictRow
@@ -122,6 +132,16 @@ def curve_chart(verdict: Verdict) -> Chart | None:
                 showlegend=True,
                 cliponaxis=False,
             ),
+            shapes.points(
+                [100 * one.kills / memory.judged.n_runs for one in memory.plain],
+                [100 * one.saved_share for one in memory.plain],
+                colour=COLOURS[2],
+                size=9,
+                hover="%{customdata}<extra></extra>",
+                customdata=[_plain_words(one, memory) for one in memory.plain],
+                name="plain rules, by their kills",
+                showlegend=True,
+            ),
         ],
         x={"title": "Acceptable kills (% of runs)", "rangemode": "tozero"},
         y={"title": "Saved (%)", "rangemode": "tozero"},
@@ -150,16 +170,26 @@ def _point_words(one: CurvePoint, memory: ResourceVerdict) -> str:
     )
 
 
-def curve_table(verdict: Verdict) -> pd.DataFrame:
-    """One line per acceptable share."""
-    return pd.DataFrame(
-        [
-            {
-                "acceptable_percent": 100 * one.acceptable_share,
-                "saved_percent": 100 * one.saved_share,
-                "kills": one.kills,
-                "expected_kills": one.expected_kills,
-            }
-            for one in verdict.memory.curve
-        ]
+def _plain_words(one: PlainPoint, memory: ResourceVerdict) -> str:
+    return (
+        f"{plain_words(one)}<br>saves {format_share(one.saved_share)}"
+        f"<br>{one.kills:,} kills in {memory.judged.n_runs:,} runs"
     )
+
+
+def curve_table(verdict: Verdict) -> pd.DataFrame:
+    """One line per acceptable share, and per plain rule."""
+    of_plan = [
+        {
+            "acceptable_percent": 100 * one.acceptable_share,
+            "saved_percent": 100 * one.saved_share,
+            "kills": one.kills,
+            "expected_kills": one.expected_kills,
+        }
+        for one in verdict.memory.curve
+    ]
+    plain = [
+        {"plain_rule": plain_words(one), "saved_percent": 100 * one.saved_share, "kills": one.kills}
+        for one in verdict.memory.plain
+    ]
+    return pd.DataFrame([*of_plan, *plain])
