@@ -9,6 +9,7 @@ from workprof.answers.verdict import (
     curve_sentence,
     figures,
     named,
+    plain_sentence,
     plain_words,
     sentence,
     task_names,
@@ -108,6 +109,12 @@ def curve_chart(verdict: Verdict) -> Chart | None:
     chosen = CurvePoint(
         memory.acceptable_share, memory.judged.saved_share, memory.judged.kills, memory.judged.expected_kills
     )
+    notes = [
+        "Each point is learned before the runs that it is judged on; killed attempts included.",
+        plain_sentence(memory),
+    ]
+    if memory.decided and memory.decided.left_out:
+        notes.append("The line has every row, also those that are left out.")
     x = [100 * one.acceptable_share for one in points]
     figure = figure_of(
         [
@@ -154,12 +161,7 @@ def curve_chart(verdict: Verdict) -> Chart | None:
         takeaway=curve_sentence([*points, chosen]),
         shows="Saving of the later runs against the share of runs that may be killed.",
         data=curve_table(verdict),
-        note="Each point is learned before the runs that it is judged on; killed attempts included."
-        + (
-            " The line has every row, also those that are left out."
-            if memory.decided and memory.decided.left_out
-            else ""
-        ),
+        note=" ".join(notes),
     )
 
 
