@@ -60,9 +60,10 @@ def test_the_page_and_its_file_show_what_the_command_prints(tasks, more):
     requested, sized = page.figures["memory-verdict"]
     assert sum(requested["x"]) == pytest.approx(told["today"]["booked_gb_h"])
     assert sum(requested["x"]) - sum(sized["x"]) == pytest.approx(told["recommended"]["saved_gb_h"])
-    line, chosen = page.figures["memory-frontier"]
+    line, chosen, plain = page.figures["memory-frontier"]
     assert line["y"] == pytest.approx([100 * one["saved_share"] for one in told["curve"]])
     assert chosen["y"] == pytest.approx([100 * told["recommended"]["saved_share"]])
+    assert plain["y"] == pytest.approx([100 * one["saved_share"] for one in told["plain_rules"]])
 
 
 def test_the_text_of_the_command_has_the_sentence_and_the_words_of_the_rows(tasks):

@@ -199,7 +199,6 @@ TOGETHER: dict[str, str] = {
     "reqcpus": "cpu requested",
     "alloccpus": "cpu requested",
     "maxrss": "rss peak",
-    "resources": "",  # of PBS: resources_used.mem
     "averss": "rss mean",
     "maxvmem": "vmem peak",
     "maxmem": "memory peak",

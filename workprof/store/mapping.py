@@ -251,13 +251,15 @@ CLOCK = re.compile(r"\b[dhm]{1,2}(?:-[hms]{1,2})?(?::[hms]{1,2})+\b", re.IGNOREC
 """How the values of a column are written, as its heading says: 'Elapsed (hh:mm:ss)'."""
 
 
-OF_PBS = re.compile("resource_list", re.IGNORECASE)
-"""How PBS begins the names of requests: Resource_List.mem."""
+OF_PBS = re.compile("resource(_list|s_used)", re.IGNORECASE)
+"""How PBS begins the names of requests and uses: Resource_List.mem, resources_used.mem."""
 
 
 def words_of(column: str) -> tuple[frozenset[str], str]:
     """The words of a column's name, as `SYNONYMS` spells them, and the unit that it tells ('' = none)."""
-    told = OF_PBS.sub(" requested ", CLOCK.sub(" ", column.strip())).replace("%", " percent ")
+    told = OF_PBS.sub(
+        lambda match: " used " if match[1].lower() == "s_used" else " requested ", CLOCK.sub(" ", column.strip())
+    ).replace("%", " percent ")
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", told)
     spaced = re.sub(r"([A-Z]+)([A-Z][a-z]{2,})", r"\1 \2", spaced)
     spaced = re.sub(r"\b([KMGTkmgt]i?) B\b", r"\1B", spaced.replace("_", " "))

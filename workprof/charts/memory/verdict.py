@@ -9,6 +9,7 @@ from workprof.answers.verdict import (
     curve_sentence,
     figures,
     named,
+    plain_point_words,
     plain_sentence,
     plain_words,
     sentence,
@@ -21,7 +22,6 @@ from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, drawn_once, fi
 from workprof.charts.theme import COLOURS
 from workprof.core.units import format_share, gb_h, number
 from workprof.core.words import counted, plotly_text
-from workprof.memory.origins import PlainPoint
 from workprof.memory.resources import MEMORY
 from workprof.memory.verdict import CurvePoint, ResourceVerdict, Verdict
 from workprof.memory.verdict_rows import KEEP, VerdictRow
@@ -145,7 +145,7 @@ def curve_chart(verdict: Verdict) -> Chart | None:
                 colour=COLOURS[2],
                 size=9,
                 hover="%{customdata}<extra></extra>",
-                customdata=[_plain_words(one, memory) for one in memory.plain],
+                customdata=[plain_point_words(one, memory) for one in memory.plain],
                 name="plain rules, by their kills",
                 showlegend=True,
             ),
@@ -169,13 +169,6 @@ def _point_words(one: CurvePoint, memory: ResourceVerdict) -> str:
     return (
         f"at most {format_share(one.acceptable_share)} kills<br>saves {format_share(one.saved_share)}"
         f"<br>{one.kills:,} kills in {memory.judged.n_runs:,} runs, {number(one.expected_kills)} foreseen"
-    )
-
-
-def _plain_words(one: PlainPoint, memory: ResourceVerdict) -> str:
-    return (
-        f"{plain_words(one)}<br>saves {format_share(one.saved_share)}"
-        f"<br>{one.kills:,} kills in {memory.judged.n_runs:,} runs"
     )
 
 
