@@ -332,9 +332,9 @@ def _likeliest(
 ) -> str:
     """The column of those that are free that a field is likeliest to come from, '' where there is none.
 
-    A limit, or what was allocated, stands for a request where there is none, a number for a user
-    without a name. Of several statuses that counts which
-    tells the most bad ends, also beside a column `status`; a table of workprof's own fields keeps its own.
+    A limit, or what was allocated, stands for a request where there is none, a number for a user without a name. Of
+    several statuses that counts which tells the most bad ends, also beside a column `status`; a table of workprof's own
+    fields keeps its own.
     """
     likely = [column for words in _WANTED[field] for column in free if words and free[column][0] == words]
     if field == "user":
