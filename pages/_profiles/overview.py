@@ -17,7 +17,6 @@ from workprof.answers.profiles import (
     profiles_sentence,
     quality_figures,
     size_figures,
-    together,
 )
 from workprof.charts.profiles import fingerprints as drawn
 from workprof.charts.profiles.overview import silhouette_boxes
@@ -89,7 +88,7 @@ def silhouettes(view: View) -> None:
 def method(view: View) -> None:
     """Show how the profiles were found, and what their reader must know."""
     fit = view.fit
-    if notes := together(fit_notes(fit)):
+    if notes := fit_notes(fit):
         st.markdown("\n".join(f"- {markdown_text(note, 400)}" for note in notes))
     features = ", ".join(label(name) for name in fit.features)
     size = f"{counted(fit.scores.n_rows, 'run')} × {counted(len(fit.features), 'feature')}"

@@ -299,6 +299,7 @@ MISTAKES = [
     (lambda: wp.size_memory(jobs(), columns={"usr": "user"}), "'usr'"),
     (lambda: wp.size_memory(jobs().assign(peak_memory_bytes="lots")), "'lots'"),
     (lambda: wp.size_memory(jobs().head(0)), "no row"),
+    (lambda: wp.size_memory(pd.concat({"of": jobs()}, axis=1)), "2 levels (of, job_name)"),
     (lambda: wp.size_memory(jobs(), settings=wp.ProfileSettings()), "give VerdictSettings"),
     (lambda: wp.durations("there/is/no.csv"), "no.csv"),
     (lambda: wp.durations(jobs(), by="team"), "'team'"),

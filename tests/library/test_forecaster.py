@@ -64,6 +64,13 @@ def test_a_second_table_takes_no_training(fitted, many, monkeypatch):
     assert len(fitted.predict(many.head(3)[NEW]).to_frame()) == 3
 
 
+def test_what_a_job_took_stands_beside_what_was_predicted(fitted, said, many):
+    table = fitted.predict(many.tail(50)).to_frame()
+    assert table.columns.is_unique
+    assert table["given_duration_s"].tolist() == many.tail(50)["duration_s"].tolist()
+    assert table["duration_s"].tolist() == said.to_frame()["duration_s"].tolist()
+
+
 def test_saved_and_loaded_it_says_the_same(fitted, said, many, tmp_path):
     path = fitted.save(tmp_path / "model.workprof")
     again = wp.Forecaster.load(path)

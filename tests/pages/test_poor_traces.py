@@ -128,14 +128,14 @@ def test_too_few_rows_leave_the_curves_of_all_jobs(app, poor):
     assert "1 later runs" not in memory
 
 
-@pytest.mark.parametrize("poor", ["no-memory"], indirect=True)
+@pytest.mark.parametrize("poor", ["requests"], indirect=True)
 def test_profiles_without_two_features_are_refused_before_a_job(app, poor):
     profiles = app("profiles")
-    assert "1 usable feature (cpu_usage_percent), at least 2 are needed" in told(profiles)
+    assert "0 usable features (none), at least 2 are needed" in told(profiles)
     assert re.search(r"needed \(\w+, \w+, \w+ and \d more: not in this table\)", told(profiles))
     assert not profiles.error
-    assert "not with this dataset · Profiles: 1 usable feature" in told(app("home", home_steps="true"))
+    assert "not with this dataset · Profiles: 0 usable features" in told(app("home", home_steps="true"))
     sweep = app("sweep")
-    assert "1 usable feature (cpu_usage_percent), at least 2 are needed" in told(sweep)
+    assert "0 usable features (none), at least 2 are needed" in told(sweep)
     assert "Start sweep" not in [one.label for one in sweep.button]
     assert "Sweep" not in told(app("report")).partition("Still to compute: ")[2].partition(".")[0]

@@ -5,7 +5,8 @@ import pytest
 from tests.profiles.planted import job_table
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.profiles.features import draw_per_group, draw_rows, numeric_columns, read_features
-from workprof.profiles.settings import ALL17, SENSORS10
+from workprof.profiles.fit import fit_profiles
+from workprof.profiles.settings import ALL17, SENSORS10, ProfileSettings
 
 
 def test_the_published_sets():
@@ -78,3 +79,14 @@ def test_each_group_is_drawn_in_proportion_but_never_left_out():
     codes = np.repeat([0, 1, 2], [900, 98, 2])
     drawn = np.bincount(codes[draw_per_group(codes, 100, seed=0)])
     assert drawn.tolist() == [90, 10, 2]
+
+
+def test_durations_join_a_set_of_which_a_trace_has_one_column():
+    jobs = job_table(80)[["task_name", "duration_s", "peak_memory_bytes"]]
+    assert read_features(jobs, ("sensors10",), "corrected").names == ("peak_memory_bytes", "duration_s")
+    notes = fit_profiles({"jobs": jobs}, ProfileSettings(min_cluster_size=5)).notes
+    assert notes[0] == "Durations join the features, of which one other is usable here."
+    with pytest.raises(NotEnoughData, match="1 usable feature"):
+        read_features(jobs, ("peak_memory_bytes",), "corrected")
+    with pytest.raises(NotEnoughData, match="0 usable features"):
+        read_features(jobs[["duration_s"]], ("sensors10",), "corrected")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workprof.answers.profiles import Names
+from workprof.answers.profiles import Names, together
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
 from workprof.core.units import format_share
@@ -110,7 +110,7 @@ def membership_answer(result: Membership, names: Names = ()) -> Answer:
             Figure(EXEMPLARS, result, f"of {counted(result.membership.shape[1], 'profile')}"),
         ),
         (unusual_table(result, names), typical_table(result, names)),
-        (ADVICE, *result.notes),
+        (ADVICE, *together(result.notes)),
         {
             "settings": result.settings,
             "n_rows": len(result.row_ids),

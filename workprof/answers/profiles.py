@@ -298,7 +298,7 @@ def draws_note(result: Hopkins) -> str:
 
 def labels_note(result: Baseline) -> str:
     """What the silhouettes of labels rest on."""
-    others = " ".join(note for note in result.notes if "paper's values" not in note)
+    others = " ".join(note for note in together(result.notes) if "paper's values" not in note)
     return (
         f"Filled = this dataset, {counted(result.n_rows, 'run')}, {counted(len(result.features), 'scaled feature')}; "
         f"hollow = the paper's Table II, of another sample and not verified (no code for it is public). {others}"
@@ -334,9 +334,9 @@ def fit_notes(fit: ProfileFit) -> tuple[str, ...]:
     """What a reader of the scores must know, and what became of the runs that were named as alike or unlike."""
     held = fit.pairs
     if held is None:
-        return tuple(fit.notes)
+        return together(fit.notes)
     return (
-        *fit.notes,
+        *together(fit.notes),
         f"No profile goes against the {counted(held.n_pairs, 'named pair')}: the usual cut holds {held.held_unaided}, "
         f"the cut chosen for them {held.held_by_cut}. Settled one by one: {counted(held.moved, 'run')} joined the "
         f"profile of runs like it, {held.unclustered:,} lost theirs.",
@@ -412,7 +412,9 @@ def hopkins_answer(result: Hopkins) -> Answer:
     """Whether there is anything to cluster."""
     spread = f" ± {result.hopkins_sd:.3f}" if math.isfinite(result.hopkins_sd) else ""
     reading = HOPKINS_READINGS.get(result.reading, result.reading)
-    return Answer(f"Hopkins {result.hopkins:.3f}{spread}: {reading}.", notes=tuple(result.notes), document=vars(result))
+    return Answer(
+        f"Hopkins {result.hopkins:.3f}{spread}: {reading}.", notes=together(result.notes), document=vars(result)
+    )
 
 
 PROFILES, PROFILES_PUBLISHED = "profiles (without outliers)", "profiles (outliers as one group)"
@@ -445,7 +447,7 @@ def baseline_answer(result: Baseline) -> Answer:
     return Answer(
         baseline_sentence(result),
         tables=(Table("groupings", "Silhouettes", GROUPINGS, rows),),
-        notes=tuple(result.notes),
+        notes=together(result.notes),
         document={"labels": result.labels, **own, "n_rows": result.n_rows, "seconds": result.seconds},
     )
 
@@ -528,7 +530,7 @@ def stability_answer(result: Stability) -> Answer:
             Figure(FOUND, result, f"{len(result.per_profile)} in the clustering"),
         ),
         (Table("per_profile", "Profiles", PER_PROFILE, result.per_profile),),
-        tuple(result.notes),
+        together(result.notes),
         vars(result),
     )
 

@@ -50,7 +50,8 @@ def profile(
 
     Args:
         data: a DataFrame, Arrow or Polars table, or the path of a trace.
-        features: columns that are compared; None = what a trace has of CPU, GPU, memory and I/O.
+        features: columns that are compared; None = what a trace has of CPU, GPU, memory and I/O, and durations
+            where that is one column.
         columns: field -> column, or (column, unit), where the table's names are not those of the fields.
         settings: of the clustering.
 

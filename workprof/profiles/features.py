@@ -238,6 +238,8 @@ def draw_per_group(codes: Ints, size: int, seed: int) -> Ints:
 
 
 SMALLEST_FEATURE_COUNT = 2
+JOINING = "duration_s"
+"""What joins a set of which a trace has one column: runs with one sensor differ in it and in how long they take."""
 
 
 @dataclass(frozen=True)
@@ -268,8 +270,8 @@ def read_features(jobs: pd.DataFrame, features: tuple[str, ...], mode: str) -> F
     """The matrix of the named columns or sets.
 
     Infinities count as missing. A column that is constant or has no value at all is left out with the reason, and so is
-    a column of a set that the table lacks. Mode 'corrected' keeps missing values missing, 'faithful' puts 0 in their
-    place.
+    a column of a set that the table lacks. Durations join a set that would be one column. Mode 'corrected' keeps
+    missing values missing, 'faithful' puts 0 in their place.
 
     Raises:
         ColumnMissing: when a column that was named by itself is absent.
@@ -278,13 +280,15 @@ def read_features(jobs: pd.DataFrame, features: tuple[str, ...], mode: str) -> F
 
     Source: PolarisProfiler sets NULL to 0 (faithful); corrected mode never does.
     """
-    named, _ = expand_features(features)
+    named, of_set = expand_features(features)
     if absent := [name for name, alone in named.items() if alone and name not in jobs.columns]:
         raise ColumnMissing(f"the table has no column {', '.join(absent)}; {_what_there_is(numeric_columns(jobs))}")
     columns: dict[str, Floats] = {}
     left_out: dict[str, str] = {}
     missing: dict[str, int] = {}
-    for name, alone in named.items():
+    for name, alone in (named | ({JOINING: False} if of_set else {})).items():
+        if name not in named and len(columns) != 1:
+            continue
         if name not in jobs.columns:
             left_out[name] = "not in this table"
             continue
@@ -333,6 +337,8 @@ def refuse_few_features(features: tuple[str, ...], numeric: Sequence[str]) -> No
     """
     named, of_set = expand_features(features)
     there = [name for name in named if name in numeric]
+    if len(there) == 1 and JOINING in numeric:
+        there.append(JOINING)
     if of_set and len(there) < SMALLEST_FEATURE_COUNT:
         left_out = {name: "not in this table" for name in named if name not in numeric}
         raise NotEnoughData(_too_few(there, left_out, numeric))
@@ -381,6 +387,9 @@ def preparation_notes(
         drawn = f"{format_count(n_clustered)} of {format_count(n_rows)} rows"
         others = "the others have no profile" if not settings.by_density else "the others are assigned to profiles"
         notes.append(f"Sample: {drawn} were clustered, drawn at random (seed {settings.seed}); {others}.")
+    named, _ = expand_features(settings.features)
+    if JOINING in set(matrix.names) - named.keys():
+        notes.append("Durations join the features, of which one other is usable here.")
     notes.extend(f"{name} is left out: {reason}." for name, reason in matrix.left_out.items())
     for name, gaps in matrix.missing.items():
         value = "0" if settings.mode == "faithful" else "the median"

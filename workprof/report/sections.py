@@ -28,7 +28,7 @@ from workprof.answers.nodes import (
 )
 from workprof.answers.phases import phase_table
 from workprof.answers.policies import replay_answer
-from workprof.answers.profiles import paper_figures, quality_figures, size_figures, summary_table
+from workprof.answers.profiles import fit_notes, paper_figures, quality_figures, size_figures, summary_table
 from workprof.answers.recognition import (
     NOT_THE_PAPER,
     evaluation_figures,
@@ -169,7 +169,7 @@ def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress, cluste
     return Content(
         settings={"profiles": fit.settings, "hopkins": tendency, "membership": membership},
         headlines=tuple(map(headline, (*size_figures(fit), *quality_figures(fit), *paper_figures(fit)))),
-        words=fit.notes,
+        words=fit_notes(fit),
         charts=tuple(chart for chart in charts if chart is not None),
         tables=(of_answer(summary_table(fit, names)), *map(of_answer, told.tables)),
         published=fit.settings.mode == "faithful",

@@ -53,9 +53,14 @@ def arrow_table(given: object) -> pa.Table:
 
     Raises:
         SettingsError: for anything else; says what it is.
-        TraceError: when a column holds values of several kinds; names it.
+        TraceError: when a column holds values of several kinds; names it. Also for names in several levels.
     """
     if isinstance(given, pd.DataFrame):
+        if given.columns.nlevels > 1:
+            first = ", ".join(str(part) for part in given.columns[0])
+            raise TraceError(
+                f"names of columns have {given.columns.nlevels} levels ({first}); give each column one name"
+            )
         repeated = sorted({str(name) for name in given.columns[given.columns.duplicated()]})
         if repeated:
             raise TraceError(f"the column {repeated[0]!r} is there more than once; rename one of them")

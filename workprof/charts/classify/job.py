@@ -349,7 +349,8 @@ class Batch:
 def predictions_table(jobs: pd.DataFrame, forecasts: Forecasts, naming: Naming, first_row: int = 1) -> pd.DataFrame:
     """Return one line per job: its fields, the answer or the reason why there is none, the top three, the estimates.
 
-    `first_row` is the number of the first job in its file, from 1.
+    What a job gives under the name of an answer, such as the time that one took, is `given_` that name. `first_row` is
+    the number of the first job in its file, from 1.
     """
     profiles = forecasts.profiles
     rows = range(len(profiles))
@@ -366,8 +367,8 @@ def predictions_table(jobs: pd.DataFrame, forecasts: Forecasts, naming: Naming, 
         columns[f"top{place + 1}_probability"] = profiles.top_probability[:, place]
     for target, result in forecasts.estimates.items():
         columns |= {target: result.point, f"{target}_low": result.low, f"{target}_high": result.high}
-    given = jobs.reset_index(drop=True)
     table = pd.DataFrame(columns).assign(definitions="as published" if naming.mode == "faithful" else "default")
+    given = jobs.reset_index(drop=True).rename(columns={name: f"given_{name}" for name in table.columns})
     return pd.concat([table[["row"]], given, table.drop(columns="row")], axis=1)
 
 
