@@ -135,6 +135,18 @@ def test_new_users_are_told_apart(planted):
     assert table["runs"].tolist() == ["all", "all", "new users", "all, interval as trained"]
 
 
+@pytest.mark.parametrize("kind", ["object", "category"])
+def test_runs_of_nobody_get_the_median_of_all(kind):
+    jobs = planted_jobs(200).assign(user=lambda t: t["user"].where(np.arange(len(t)) % 7 > 0).astype(kind))
+    known = known_jobs(jobs, "duration_s")
+    fold = make_folds(known.jobs, "by_job", 2)[0]
+    past, test = known.jobs.iloc[fold.train], known.jobs.iloc[fold.test]
+    told = evaluate_fold(known, fold, EstimateSettings()).predictions["user_median"]
+    medians = past["duration_s"].groupby(past["user"].astype(object)).median()
+    for user, own in zip(test["user"], told, strict=True):
+        assert own == pytest.approx(medians.get(user, past["duration_s"].median()))
+
+
 def test_errors_by_profile_are_of_the_best_and_worst_first(planted):
     medians = [one.quantiles[2] for one in planted.by_profile]
     assert medians == sorted(medians, reverse=True)

@@ -49,6 +49,15 @@ def test_time_never_runs_backwards():
     assert len(fold.test) == 60
 
 
+@pytest.mark.parametrize("took", [None, 0.0])
+def test_what_takes_no_time_is_not_trained_on_where_it_is_tested(took):
+    jobs = jobs_of().drop(columns="duration_s").assign(start_time_s=np.repeat(np.arange(20.0) * 86_400, 10))
+    jobs = jobs if took is None else jobs.assign(duration_s=took)
+    for fold in (*make_folds(jobs, "by_time"), *forward_folds(jobs)):
+        assert not np.intersect1d(fold.train, fold.test).size
+        assert jobs["start_time_s"].iloc[fold.train].max() < jobs["start_time_s"].iloc[fold.test].min()
+
+
 def test_forward_folds_test_every_later_row_once_with_what_had_ended_before():
     jobs = jobs_of()
     folds = forward_folds(jobs)

@@ -125,7 +125,7 @@ def baselines(
         predictions["boosted_plain"] = scale.from_log(plain)
     if "user" in jobs.columns:
         medians = pd.Series(known).groupby(past_jobs["user"].to_numpy()).median()
-        of_users = jobs["user"].map(medians).fillna(float(np.median(known)))
+        of_users = jobs["user"].astype("object").map(medians).fillna(float(np.median(known)))
         predictions["user_median"] = np.array(of_users, dtype=np.float64)
     return {name: predictions[name] for name in BASELINES if name in predictions}
 

@@ -177,7 +177,8 @@ def _forward(jobs: pd.DataFrame, origins: tuple[float, ...]) -> tuple[Fold, ...]
     cuts = [float(np.nanquantile(submitted, origin, method="higher")) for origin in origins]
     folds = []
     for cut, until in zip(cuts, [*cuts[1:], np.inf], strict=True):
-        train, test = np.flatnonzero(ended <= cut), np.flatnonzero((submitted >= cut) & (submitted < until))
+        before = (ended <= cut) & (submitted < cut)  # what took no time ends where it begins, and is tested
+        train, test = np.flatnonzero(before), np.flatnonzero((submitted >= cut) & (submitted < until))
         if len(train) >= FEWEST_ROWS // 2 and len(test):
             folds.append(Fold(train.astype(np.int64), test.astype(np.int64)))
     return tuple(folds)
