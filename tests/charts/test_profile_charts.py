@@ -221,6 +221,26 @@ def test_cells_are_standard_deviations_from_the_mean_of_all_runs():
     assert data["feature1_sd"].tolist() == [0.0, 0.0]  # no difference anywhere is no colour, not a division by 0
 
 
+def test_a_profile_without_a_value_has_neither_box_nor_cell():
+    fit = made.fit()
+    at, profile = fit.spread.features.index("cpu_usage_percent"), int(fit.spread.profiles[-1])
+    parts = {name: value.copy() for name, value in vars(fit.spread).items() if name not in ("profiles", "features")}
+    for values in parts.values():
+        values[-1, at] = np.nan
+    fit = replace(fit, spread=replace(fit.spread, **parts))
+    for units in ("own", "scaled"):
+        chart = feature_boxes(fit, NAMES, "cpu_usage_percent", units=units)
+        assert len([one for one in chart.figure.data if one.type == "box"]) == len(fit.spread.profiles) - 1
+        assert "nan" not in chart.takeaway
+    chart = fingerprints(fit, NAMES, {})
+    cells = chart.data.set_index("profile")["cpu_usage_percent_sd"]
+    assert cells.isna().to_dict() == {int(label): label == profile for label in cells.index}
+    assert "no run has a value" in chart.figure.to_json()
+    parts["std"][:, at] = np.nan
+    nothing = feature_boxes(replace(fit, spread=replace(fit.spread, **parts)), NAMES, "cpu_usage_percent")
+    assert nothing.takeaway == "No run in a profile has a value of CPU usage."
+
+
 def test_alike_profiles_stand_beside_each_other():
     medians = [[0, 0], [9, 9], [0.1, 0], [9, 9.1], [0, 0.2]]
     drawn = fingerprints(wide_fit([50, 40, 30, 20, 10], medians), dict(enumerate("abcde")), {}).data["profile"].tolist()

@@ -64,6 +64,7 @@ CHANGED: dict[str, str] = {
         for name in ("dataset", "node", "benchmarks", "degraded_probability")
     },
     "version: profiles.durations": "past the longest run that was cut short, shares are bounds",
+    "version: profiles.fit": "boxes and sentences of profiles are of measured values",
     "version: profiles.membership": "equal rows are wholly of their own profile",
     "version: phases.shapes": "what is seen of a run no longer tells how long it will be",
     "version: phases.evaluate": "means of a run are compared over the counters that it has",

@@ -1,6 +1,7 @@
 """Soft membership, outlier scores, exemplars and trees are hdbscan's own, in the numbering of the profiles."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.profiles.planted import job_table
@@ -91,6 +92,15 @@ def test_a_run_unlike_all_others_is_the_most_unusual():
     assert first.feature in ("read_bytes", "write_bytes", "peak_memory_bytes")
     assert first.deviation > 3
     assert first.named["workload"] == JOBS["workload"].iloc[STRANGE]
+
+
+def test_no_run_is_far_away_in_what_it_has_no_value_of():
+    """The middle of all, which stands in for a missing value, is far from the middle of the smaller profile."""
+    draw, second = np.random.default_rng(0), np.arange(200) >= 120
+    jobs = pd.DataFrame({"row_id": np.arange(200), "cpu_usage_percent": draw.normal(second, 0.05)})
+    jobs["read_bytes"] = np.where(np.arange(200) >= 195, np.nan, draw.normal(10 * second, 0.05))
+    found = membership({"jobs": jobs}, MembershipSettings(fit=ProfileSettings(scaler="standard"), unusual=200))
+    assert {run.feature for run in found.unusual if run.row_id >= 195} == {"cpu_usage_percent"}
 
 
 def test_equal_runs_belong_to_their_own_profile():

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from workprof.profiles.metadata import REST, count_values, heatmap, value_codes
+from workprof.profiles.names import typical_names
 from workprof.profiles.summary import RowResults, arrivals, duration_shape, feature_spread, summarise
 
 SPREAD_FEATURES = ("cpu_usage_percent", "peak_memory_bytes")
@@ -127,7 +128,24 @@ def test_boxes():
     labels = np.array([0, 0, 0, 0, 0, 1, 1])
     spread = feature_spread(values, np.where(values == 1, np.nan, values), labels, ("f",))
     assert spread.profiles.tolist() == [0, 1]
-    assert (spread.q1[0, 0], spread.median[0, 0], spread.q3[0, 0]) == (1, 2, 3)
+    assert (spread.q1[0, 0], spread.median[0, 0], spread.q3[0, 0]) == (1.5, 2.5, 27.25)  # what is missing has no part
     assert (spread.lower[0, 0], spread.upper[0, 0]) == (0, 3)
     assert spread.raw_median[0, 0] == 2.5
     assert spread.mean[1, 0] == 5.5
+
+
+def test_what_stands_in_for_missing_values_is_said_of_no_profile():
+    draw = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], 40)
+    raw = np.column_stack([draw.normal(labels, 0.1), draw.normal(5 * labels, 0.1), draw.normal(0, 0.1, 120)])
+    raw[labels == 2, 2] += 4
+    filled = np.where((labels == 0)[:, None] & [False, False, True], 2.0, raw)  # the middle of all
+    raw[labels == 0, 2] = np.nan
+    jobs = pd.DataFrame({"row_id": np.arange(120)})
+    spread = feature_spread(filled, raw, labels, ("cpu_usage_percent", "peak_memory_bytes", "read_bytes"))
+    assert np.isnan([spread.median[0, 2], spread.std[0, 2], spread.upper[0, 2]]).all()
+    cards = summarise(jobs, RowResults(labels, np.zeros(120), np.zeros(120)), spread).cards
+    assert "read" not in cards[0].takeaway
+    assert "nan" not in " ".join(card.takeaway for card in cards)
+    assert "read" not in typical_names(cards, spread)[0]
+    assert "read-heavy" in typical_names(cards, spread)[2]

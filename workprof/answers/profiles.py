@@ -576,7 +576,8 @@ def size_words(card: ProfileCard) -> str:
 
 def distance_words(name: str, feature: str, value: float, size: int) -> str:
     """What stands at a cell of the fingerprints."""
-    return f"{name}<br>{feature}: {value:+.1f} standard deviations<br>{counted(size, 'run')}"
+    far = f"{value:+.1f} standard deviations" if math.isfinite(value) else "no run has a value"
+    return f"{name}<br>{feature}: {far}<br>{counted(size, 'run')}"
 
 
 def largest_sentence(name: str, size: int) -> str:

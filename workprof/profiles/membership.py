@@ -17,6 +17,7 @@ from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.fit import grow_tree, warm_kernels
 from workprof.profiles.metadata import NOT_GIVEN
 from workprof.profiles.settings import ProfileSettings, refuse_unweighed
+from workprof.profiles.summary import feature_spread
 from workprof.profiles.tree import numbered_cut, to_hdbscan
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ class WeighedRun:
     nearest: int  # profile of the highest membership; -1 without any profile
     membership: float  # in that one, 0-1
     outlier_score: float  # GLOSH, 0-1
-    feature: str  # in which it lies farthest from the median of its nearest profile; '' without any profile
-    deviation: float  # how far, in scaled units; NaN without any profile
+    feature: str  # with a value that lies farthest from the median of its nearest profile; '' without any
+    deviation: float  # how far, in scaled units; NaN without any
     named: dict[str, str]  # its metadata
 
 
@@ -175,8 +176,10 @@ class _Weighed:
     def __init__(self, prepared: Prepared, labels: Ints, weights: Floats, scores: Floats) -> None:
         self.prepared, self.labels, self.weights, self.scores = prepared, labels, weights, scores
         self.features = prepared.matrix.names
-        self.scaled = points = prepared.scaled_features[:, : len(self.features)]
-        self.middles = np.array([np.median(points[labels == profile], axis=0) for profile in range(weights.shape[1])])
+        points, numbers = prepared.scaled_features[:, : len(self.features)], prepared.matrix.numbers
+        self.scaled = np.where(np.isnan(numbers), np.nan, points)  # of no value nobody says how far away it is
+        spread = feature_spread(points, numbers, labels, self.features)
+        self.middles = spread.median[spread.profiles >= 0]
         self.named = [name for name in NAMING if name in prepared.jobs.columns]
 
     def listed(self, rows: Ints) -> tuple[WeighedRun, ...]:
@@ -188,8 +191,9 @@ class _Weighed:
             nearest = int(self.weights[row].argmax())
             weight = float(self.weights[row, nearest])
             apart = self.scaled[row] - self.middles[nearest]
-            farthest = int(np.abs(apart).argmax())
-            feature, away = self.features[farthest], float(apart[farthest])
+            if np.isfinite(apart).any():
+                farthest = int(np.nanargmax(np.abs(apart)))
+                feature, away = self.features[farthest], float(apart[farthest])
         told = {name: self.prepared.jobs[name].iloc[row] for name in self.named}
         return WeighedRun(
             row_id=int(self.prepared.row_ids[row]),

@@ -32,7 +32,7 @@ FIT = Question(
     ProfileSettings,
     ProfileFit,
     "workprof.profiles.fit:fit_keeping_tree",
-    version=3,
+    version=4,
     finds="profiles",
     optional=lambda settings: columns_of(settings.features),
     page=PAGE,

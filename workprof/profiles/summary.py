@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints, numbers_if_present
-from workprof.core.units import DAY_S, HOUR_S, format_bytes, format_count, format_duration, format_share
+from workprof.core.units import DAY_S, HOUR_S, format_bytes, format_duration, format_share
+from workprof.core.words import counted
 from workprof.profiles.metadata import CELL, CategoryShare, FieldCounts, Heatmap, count_values, heatmap, metadata_fields
 
 if TYPE_CHECKING:
@@ -21,9 +23,9 @@ WHISKER = 1.5
 
 @dataclass(frozen=True)
 class FeatureSpread:
-    """Distribution of every feature in every profile, in scaled and in raw units.
+    """Distribution of every feature in every profile, in scaled and in raw units, of the runs that have a value.
 
-    All arrays are (n_groups, n_features) in the order of `profiles` (outliers, -1, first where there are any) and
+    NaN where no run of a profile has one. All arrays are (n_groups, n_features) in the order of `profiles` (outliers, -1, first where there are any) and
     `features`.
     """
 
@@ -42,13 +44,17 @@ class FeatureSpread:
 
 
 def feature_spread(scaled: Floats, raw: Floats, labels: Ints, features: tuple[str, ...]) -> FeatureSpread:
-    """The distribution of the features by profile; `raw` is in the fields' units, and its NaN are left out."""
+    """The distribution of the features by profile, of what was measured: where `raw` is NaN, the value is left out.
+
+    `raw` is in the fields' units.
+    """
+    scaled = np.where(np.isnan(raw), np.nan, scaled)  # what stands in for a missing value tells nothing of a profile
     profiles, codes = np.unique(labels, return_inverse=True)
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(profiles)))
     groups = np.split(order, ends[:-1]) if len(profiles) else []
-    boxes = np.array([_box(scaled[rows]) for rows in groups]).reshape(len(groups), 7, len(features))
-    quartiles = np.array([_quartiles(raw[rows]) for rows in groups]).reshape(len(groups), 3, len(features))
+    boxes = np.array([_of_present(_box, scaled[rows]) for rows in groups]).reshape(len(groups), 7, len(features))
+    quartiles = np.array([_of_present(_quartiles, raw[rows]) for rows in groups]).reshape(len(groups), 3, len(features))
     mean, std, lower, q1, median, q3, upper = np.ascontiguousarray(boxes.transpose(1, 0, 2))
     raw_q1, raw_median, raw_q3 = np.ascontiguousarray(quartiles.transpose(1, 0, 2))
     return FeatureSpread(
@@ -65,14 +71,19 @@ def _box(values: Floats) -> Floats:
 
 
 def _quartiles(values: Floats) -> Floats:
-    result = np.full((3, values.shape[1]), np.nan)
+    return np.quantile(values, [0.25, 0.5, 0.75], axis=0)
+
+
+def _of_present(statistics: Callable[[Floats], Floats], values: Floats) -> Floats:
+    """(n_statistics, n_features) of the values that are there; NaN where none is."""
     complete = ~np.isnan(values).any(axis=0)
-    if complete.any():
-        result[:, complete] = np.quantile(values[:, complete], [0.25, 0.5, 0.75], axis=0)
+    found = statistics(values[:, complete])
+    result = np.full((len(found), values.shape[1]), np.nan)
+    result[:, complete] = found
     for j in np.flatnonzero(~complete):
-        present = values[~np.isnan(values[:, j]), j]
+        present = values[~np.isnan(values[:, j]), j : j + 1]
         if present.size:
-            result[:, j] = np.quantile(present, [0.25, 0.5, 0.75])
+            result[:, j] = statistics(present)[:, 0]
     return result
 
 
@@ -203,7 +214,7 @@ def takeaway(
 ) -> str:
     """One sentence on a profile: how many rows, of what kind, how long, what stands out."""
     name = f"Profile {profile}" if profile >= 0 else "Outliers"
-    parts = [f"{name}: {format_count(size)} rows ({format_share(share)})"]
+    parts = [f"{name}: {counted(size, 'row')} ({format_share(share)})"]
     if cell is not None:
         how_much = "all" if cell.share == 1.0 else "mostly" if cell.share >= 0.5 else "most often"
         parts.append(f"{how_much} {cell.value}")
@@ -228,8 +239,10 @@ def _feature_words(profile: int, spread: FeatureSpread) -> str:
     others = ~here & (spread.profiles >= 0)
     if not others.any():
         return ""
-    between = spread.mean[others]
-    distance = (spread.mean[here][0] - between.mean(axis=0)) / np.maximum(between.std(axis=0), STANDING_OUT)
+    own, between, distance = spread.mean[here][0], spread.mean[others], np.zeros(len(spread.features))
+    known = np.isfinite(own) & np.isfinite(between).any(axis=0)
+    middle, apart = np.nanmean(between[:, known], axis=0), np.nanstd(between[:, known], axis=0)
+    distance[known] = (own[known] - middle) / np.maximum(apart, STANDING_OUT)
     feature = int(np.abs(distance).argmax())
     if abs(distance[feature]) < STANDING_OUT:
         return ""

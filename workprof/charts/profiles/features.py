@@ -72,7 +72,7 @@ def _table(fit: ProfileFit, names: Mapping[int, str], feature: str, order: str) 
     table.insert(2, "size", [rows.get(int(p), 0) for p in spread.profiles])
     for end, quartile, outer in (("lower", "raw_q1", np.fmin), ("upper", "raw_q3", np.fmax)):
         reached = table[quartile] if fit.transform is None else _unscaled(fit.transform, feature, table[end].to_numpy())
-        table[f"raw_{end}"] = outer(reached, table[quartile])  # missing values were filled in before they were scaled
+        table[f"raw_{end}"] = outer(reached, table[quartile])
     table["outliers"] = table["profile"] == OUTLIERS
     return table.sort_values(["outliers", order], kind="stable").drop(columns="outliers").reset_index(drop=True)
 
@@ -156,6 +156,7 @@ def _figure(table: pd.DataFrame, feature: str, axis: _Axis) -> go.Figure:
                 hovertext=spread_words(feature, plotly_text(row.name), row.size, row.raw_median, _sigma(row.std)),
             )
             for row in rows
+            if math.isfinite(row.std)
         ],
         x={**axis.look, "zeroline": False},
         y={
@@ -214,6 +215,9 @@ def _annotate(figure: go.Figure, table: pd.DataFrame, position: int, words: str,
 def _boxes_takeaway(inside: pd.DataFrame, feature: str) -> str:
     if inside.empty:
         return f"No profile was found, so {label(feature)} cannot be compared."
+    inside = inside[inside["std"].notna()]
+    if inside.empty:
+        return f"No run in a profile has a value of {label(feature)}."
     tightest, widest = inside.iloc[int(inside["std"].argmin())], inside.iloc[int(inside["std"].argmax())]
     ends = ((str(one["name"]), float(one["raw_median"])) for one in (tightest, widest))
     return spread_sentence(feature, *ends)

@@ -149,10 +149,11 @@ def _cells(fit: ProfileFit, labels: NDArray[np.int64], features: Any) -> Floats:
     """Return the medians of profiles as standard deviations from the mean of all runs: (n_profiles, n_features)."""
     spread = fit.spread
     sizes = {card.profile: card.size for card in fit.cards}
-    weights = np.array([sizes.get(int(profile), 0) for profile in spread.profiles], dtype=np.float64)[:, None]
-    total = max(float(weights.sum()), 1.0)
-    mean = (weights * spread.mean).sum(axis=0) / total
-    between = (weights * (spread.std**2 + (spread.mean - mean) ** 2)).sum(axis=0) / total
+    runs = np.array([sizes.get(int(profile), 0) for profile in spread.profiles], dtype=np.float64)[:, None]
+    weights = np.where(np.isnan(spread.mean), 0.0, runs)  # a profile without a value of a feature has no part in it
+    total = np.maximum(weights.sum(axis=0), 1.0)
+    mean = np.nansum(weights * spread.mean, axis=0) / total
+    between = np.nansum(weights * (spread.std**2 + (spread.mean - mean) ** 2), axis=0) / total
     rows = {int(profile): i for i, profile in enumerate(spread.profiles)}
     chosen = spread.median[[rows[int(profile)] for profile in labels]].reshape(len(labels), len(features))
     with np.errstate(divide="ignore", invalid="ignore"):
