@@ -118,6 +118,8 @@ def test_rows_that_measured_too_little_are_counted_not_filed():
     jobs.loc[:9, list(SENSORS10[:6])] = np.nan
     state, found = seen(begun(model()), model(), jobs)
     assert (found.n_unfiled, state.n_unfiled, state.n_observed) == (10, 10, 50)
+    assert sum(found.filed.values()) == 40
+    assert min(map(int, found.filed)) >= -1
     assert sum(one.tally.jobs for one in state.profiles.values()) == 40
     assert any("10 rows" in note for note in found.notes)
 

@@ -212,7 +212,7 @@ def _notes(batch: Batch, absent: tuple[str, ...], without: list[str]) -> tuple[s
     if absent:
         notes.append(f"not measured in this table, so filled in as at the fit: {', '.join(absent)}")
     if without:
-        notes.append(f"not in this table, so not followed: {', '.join(without)}")
+        notes.append(f"without a value in this table, so not followed: {', '.join(without)}")
     unassigned = int((batch.labels == UNASSIGNED).sum())
     if unassigned:
         notes.append(f"{unassigned:,} rows measured too little to belong to any profile; they are counted, not filed")
@@ -286,7 +286,7 @@ def observe(
         errors={name: one.median_log_error for name, one in violations.items()},
     )
     grown = replace(grown, history=remembered(grown.history, entry))
-    labels, counts = np.unique(batch.labels, return_counts=True)
+    labels, counts = np.unique(batch.labels[batch.labels != UNASSIGNED], return_counts=True)
     return grown, Observed(
         observed=len(batch),
         n_read=rows.n_read,
