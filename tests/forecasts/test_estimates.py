@@ -48,7 +48,6 @@ from workprof.forecasts.estimates import (
     known_jobs,
     load_estimator,
     nearest_past_jobs,
-    train_estimates,
     train_estimator,
 )
 from workprof.forecasts.intervals import (
@@ -125,7 +124,7 @@ def test_a_kept_model_says_the_same(trained):
 
 def test_the_same_seed_is_the_same_model():
     jobs = planted_jobs(200)
-    first, again = (train_estimates({"jobs": jobs}, EstimateSettings(seed=3)) for _ in range(2))
+    first, again = (train_estimator(known_jobs(jobs, "duration_s"), EstimateSettings(seed=3)).model for _ in range(2))
     assert first.combination == again.combination
     assert np.array_equal(first.candidates.forest.kept, again.candidates.forest.kept)
 
@@ -150,7 +149,7 @@ def test_zeros_and_missing_targets():
     jobs = planted_jobs(200)
     jobs.loc[::4, "duration_s"] = 0.0
     jobs.loc[1, "duration_s"] = np.nan
-    model = train_estimates({"jobs": jobs}, EstimateSettings())
+    model = train_estimator(known_jobs(jobs, "duration_s"), EstimateSettings()).model
     assert model.n_left_out == 1
     assert any("1 rows without a usable target" in note for note in model.notes)
 
@@ -166,11 +165,11 @@ def test_the_scale_comes_back():
 def test_bad_input_is_told():
     jobs = planted_jobs(100)
     with pytest.raises(ColumnMissing, match="no column peak_memory_bytes"):
-        train_estimates({"jobs": jobs}, EstimateSettings(target="peak_memory_bytes"))
+        known_jobs(jobs, "peak_memory_bytes")
     with pytest.raises(NotEnoughData, match="39 jobs with a known duration_s"):
-        train_estimates({"jobs": jobs.head(39)}, EstimateSettings())
+        known_jobs(jobs.head(39), "duration_s")
     with pytest.raises(ColumnMissing, match="needs the column group"):
-        train_estimates({"jobs": jobs.drop(columns="group")}, EstimateSettings(split="by_group"))
+        train_estimator(known_jobs(jobs.drop(columns="group"), "duration_s"), EstimateSettings(split="by_group"))
 
 
 def test_forest_quantiles_are_those_of_the_leaves():

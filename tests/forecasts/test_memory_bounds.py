@@ -7,7 +7,7 @@ import pytest
 from workprof.core.causes import KILLS, LOWER_BOUND
 from workprof.core.settings import from_environment
 from workprof.forecasts.censored import runs_to_learn
-from workprof.forecasts.estimates import TARGETS, EstimateSettings, known_jobs, train_estimates
+from workprof.forecasts.estimates import TARGETS, EstimateSettings, known_jobs, train_estimator
 from workprof.store.reports import IngestOptions
 from workprof.workbench import Workbench
 from workprof.workbench.forecasts import learned_jobs
@@ -60,8 +60,10 @@ def test_how_long_a_killed_run_took_is_learned_only_where_that_is_asked_for():
 @pytest.mark.slow
 def test_estimates_of_memory_know_of_the_kills():
     settings = EstimateSettings(target="peak_memory_bytes", split="random")
-    told = train_estimates({"jobs": learned(False)}, settings)
-    deaf = train_estimates({"jobs": table()[lambda jobs: jobs["finished"]].drop(columns="finished")}, settings)
+    finished = table()[lambda jobs: jobs["finished"]].drop(columns="finished")
+    told, deaf = (
+        train_estimator(known_jobs(jobs, settings.target), settings).model for jobs in (learned(False), finished)
+    )
     assert any("lower bound" in note for note in told.notes)
     assert told.candidates.past.targets.max() > deaf.candidates.past.targets.max()
 

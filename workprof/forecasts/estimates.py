@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
@@ -255,26 +254,18 @@ class NearestJobs:
     shares: Floats  # (n_nearest,) of the whole weight, 0-1
 
 
-def train_estimates(
-    frames: Mapping[str, pd.DataFrame], settings: EstimateSettings, progress: Progress = silent
-) -> EstimateModel:
-    """Return an estimator trained on `frames["jobs"]`.
-
-    Raises:
-        ColumnMissing: when the target, every submit-time field, or the split's column is absent.
-        NotEnoughData: with too few jobs.
-    """
-    return train_estimator(known_jobs(frames["jobs"], settings.target), settings, progress).model
-
-
 def train_estimator(
     known: KnownJobs, settings: EstimateSettings, progress: Progress = silent, validated: Validated | None = None
 ) -> Estimator:
-    """Return the same with its trees in memory; raises as `train_estimates`.
+    """Return an estimator trained on these jobs.
 
     The combination and the interval come from rows that the candidates of that fold were not trained on, kept apart as
     `settings.split` says; then the candidates are trained again on every row. `validated` are such rows where they are
     known already: the estimator is then tested, not stored.
+
+    Raises:
+        ColumnMissing: when every submit-time field, or the split's column, is absent.
+        NotEnoughData: with too few jobs.
     """
     watch = Stopwatch(progress, STEPS)
     fields = usable_fields(known.jobs, settings.fields, settings.mode)

@@ -25,8 +25,8 @@ WHISKER = 1.5
 class FeatureSpread:
     """Distribution of every feature in every profile, in scaled and in raw units, of the runs that have a value.
 
-    NaN where no run of a profile has one. All arrays are (n_groups, n_features) in the order of `profiles` (outliers, -1, first where there are any) and
-    `features`.
+    NaN where no run of a profile has one. All arrays are (n_groups, n_features) in the order of `profiles` (outliers,
+    -1, first where there are any) and `features`.
     """
 
     profiles: Ints  # (n_groups,) labels

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from workprof.forecasts.feedback.loop import FeedbackSettings
 
 TOO_FEW, NO_DRIFT, SLIGHT, DRIFT = "too few jobs", "no drift", "slight", "drift"
-WORDS = (TOO_FEW, NO_DRIFT, SLIGHT, DRIFT)
 NAN = float("nan")
 
 
@@ -43,7 +42,7 @@ class Shift:
     low: float = NAN  # 95 % interval of their difference
     high: float = NAN  # 95 % interval of their difference
     probability: float = NAN  # of so large a move by chance, adjusted for all tests of the check
-    word: str = TOO_FEW  # one of `WORDS`
+    word: str = TOO_FEW  # TOO_FEW, NO_DRIFT, SLIGHT or DRIFT
 
     @property
     def factor(self) -> float:
@@ -58,7 +57,7 @@ class Change:
     distance: float = NAN  # Kolmogorov-Smirnov, 0-1
     stability_index: float = NAN  # population stability index over the tenths at the fit
     probability: float = NAN  # of so large a distance by chance, adjusted for all tests of the check
-    word: str = TOO_FEW  # one of `WORDS`
+    word: str = TOO_FEW  # TOO_FEW, NO_DRIFT, SLIGHT or DRIFT
 
 
 @dataclass(frozen=True)
