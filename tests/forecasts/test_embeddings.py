@@ -9,10 +9,11 @@ from sklearn.metrics import silhouette_score
 from tests.profiles.planted import job_table
 from workprof.answers.embeddings import embeddings_answer
 from workprof.core.errors import SettingsError
-from workprof.forecasts.embeddings import EmbeddingSettings, _error, compare_embeddings
+from workprof.forecasts.embeddings import N_PARTS, EmbeddingSettings, _error, compare_embeddings
+from workprof.forecasts.splits import make_folds
 from workprof.profiles.features import prepare
 from workprof.profiles.fit import fit_profiles
-from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.settings import SENSORS10, ProfileSettings
 
 pytestmark = pytest.mark.slow
 FIT = ProfileSettings(min_cluster_size=40)
@@ -51,6 +52,20 @@ def test_a_forecast_is_the_median_of_the_profile_that_is_told():
     of_zero = np.append(values[:5], [0.0, 50.0, 2.0, 3.0])  # profile 2 needed nothing: both runs that needed more count
     labels = np.array([0, 0, 0, 1, 1, 2, -1, -1, -1])
     assert _error(of_zero, labels, train, np.array([6, 7, 8]), np.array([2, 2, 0])) == np.inf
+
+
+def test_where_no_profile_is_found_the_forecast_is_the_median_of_the_training_runs():
+    draw = np.random.default_rng(3)
+    alike = job_table().head(150).assign(**{name: draw.normal(20, 0.1, 150) for name in SENSORS10}, task_name="t")
+    found = compare_embeddings({"jobs": alike}, EmbeddingSettings(folds=2))
+    folds = make_folds(alike, "by_job", N_PARTS)[:2]
+    for one in found.methods:
+        assert one.n_clusters < 2
+        for fold, error in zip(folds, one.errors["duration_s"], strict=True):
+            train, test = (alike["duration_s"].iloc[rows] for rows in (fold.train, fold.test))
+            away = np.abs(np.log(train.median() / test[test > 0]))
+            assert error == pytest.approx(np.exp(away.median()))
+    assert embeddings_answer(found).sentence.startswith("Separation unknown with an autoencoder, unknown without;")
 
 
 def test_the_answer_tells_who_forecasts_better_in_every_fold(found):

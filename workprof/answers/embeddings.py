@@ -1,5 +1,7 @@
 """What is said of profiles without and with an autoencoder."""
 
+import math
+
 from workprof.answers.profiles import AGREEMENT, CLUSTERED, N_PROFILES, SILHOUETTE
 from workprof.core.answer import Answer, Table
 from workprof.core.table import Column
@@ -43,7 +45,10 @@ def embeddings_answer(result: Embeddings) -> Answer:
         for name, errors in plain.errors.items()
         if (other.errors[name] < errors).all()
     ]
-    apart = f"Separation {other.silhouette:.3f} with an autoencoder, {plain.silhouette:.3f} without"
+    separation, default = (
+        f"{one.silhouette:.3f}" if math.isfinite(one.silhouette) else "unknown" for one in (other, plain)
+    )
+    apart = f"Separation {separation} with an autoencoder, {default} without"
     forecast = f"{' and '.join(better)} better in every fold" if better else "no forecast is better in every fold"
     return Answer(
         f"{apart}; {forecast}.",

@@ -14,7 +14,7 @@ from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.shown import Shown
-from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier, train_classifier
+from workprof.forecasts.classifier import ClassifierSettings, most_probable
 from workprof.forecasts.classifier_evaluation import profiles_of
 from workprof.forecasts.splits import make_folds
 from workprof.profiles.features import prepare
@@ -76,9 +76,9 @@ def compare_embeddings(
     """Both clusterings of `frames["jobs"]`, and forecasts of runs of jobs that neither clustering nor classifier saw.
 
     A forecast is the median of the training runs in the profile that the classifier finds likeliest for the run's
-    metadata.
+    metadata; where the training runs lie in a single profile, or in none, it is the median of those.
 
-    Raises SettingsError for OPTICS, else as `fit_profiles`, `make_folds` and `train_classifier`.
+    Raises SettingsError for OPTICS, else as `fit_profiles`, `make_folds` and `most_probable`.
     """
     if not settings.fit.by_density:
         raise SettingsError(f"new runs have no profile by {settings.fit.algorithm}; compare with hdbscan")
@@ -95,8 +95,9 @@ def compare_embeddings(
         for done, fold in enumerate(folds, 1):
             progress((place * (1 + len(folds)) + done) / steps, f"Forecasting: {kind}, fold {done}")
             labels = profiles_of(jobs, fold.train, chosen)
-            model = train_classifier(jobs.iloc[fold.train], labels[fold.train], ClassifierSettings(chosen))
-            told = LoadedClassifier(model).predict(jobs.iloc[fold.test]).best
+            told = most_probable(
+                jobs.iloc[fold.train], labels[fold.train], jobs.iloc[fold.test], ClassifierSettings(chosen)
+            )
             for name, errors in found.items():
                 errors.append(_error(jobs[name].to_numpy(dtype=float), labels, fold.train, fold.test, told))
         methods.append(replace(scores, errors={name: np.array(errors) for name, errors in found.items()}))
