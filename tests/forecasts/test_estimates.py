@@ -59,6 +59,7 @@ from workprof.forecasts.intervals import (
     following_margins,
     interval,
 )
+from workprof.forecasts.served import _Estimator
 
 pytestmark = pytest.mark.slow
 
@@ -143,6 +144,17 @@ def test_unseen_values_and_missing_plans_get_an_answer(trained):
     found = estimate(trained, strange)
     assert np.isfinite(found.high).all()
     assert (found.high / found.low > 20).all()  # nothing is known, and the interval says so
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_request_beyond_single_precision_is_as_none(trained):
+    jobs = planted_jobs(3).drop(columns="duration_s")
+    asked, unknown = jobs.assign(requested_cpu_percent=[1e300, -1e39, 4e38]), jobs.assign(requested_cpu_percent=np.nan)
+    wanted, served = estimate(trained, unknown), _Estimator(trained)
+    given = [{name: value for name, value in row.items() if value == value} for row in asked.to_dict("records")]  # noqa: PLR0124
+    for found in (estimate(trained, asked), served.estimate(given, served.keys(given))):
+        assert found.point == pytest.approx(wanted.point, rel=1e-6)
+        assert found.high == pytest.approx(wanted.high, rel=1e-6)
 
 
 def test_zeros_and_missing_targets():

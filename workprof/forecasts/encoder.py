@@ -357,6 +357,14 @@ def _factorised(column: pd.Series) -> tuple[Ints, list[str]]:
     return places[positions], list(merged)
 
 
+LARGEST = float(np.finfo(np.float32).max)
+
+
+def held(numbers: Floats) -> Floats:
+    """Numbers that XGBoost can hold, in single precision: one beyond counts as missing."""
+    return np.where(np.abs(numbers) > LARGEST, np.nan, numbers)
+
+
 def _plan(jobs: pd.DataFrame, name: str) -> Floats:
     """(n_rows,) values as XGBoost holds them, in single precision."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
@@ -368,10 +376,7 @@ def _plan(jobs: pd.DataFrame, name: str) -> Floats:
         raise TraceError(
             f"{name} holds {example!r} in {int(wrong.sum())} row(s), which is no number; correct it or leave it empty"
         )
-    with np.errstate(over="ignore"):
-        single: Floats = numbers.astype(np.float32).astype(np.float64)
-    single[np.isinf(single)] = np.nan
-    return single
+    return held(numbers).astype(np.float32).astype(np.float64)
 
 
 def _range(rows: ReadFields, name: str) -> NumberRange:

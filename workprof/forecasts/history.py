@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.core.arrays import SUBMITTED, Floats, Ints, first_given, numbers_of
-from workprof.forecasts.encoder import METADATA_FIELDS, PLAN_FIELDS, as_stored
+from workprof.forecasts.encoder import METADATA_FIELDS, PLAN_FIELDS, as_stored, held
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -251,7 +251,7 @@ def encode(jobs: pd.DataFrame, vocabulary: Vocabulary, times: Floats) -> Floats:
         numbers = {value: float(place) for place, value in enumerate(known)}
         places, values = _coded(jobs[name])
         columns.append(np.array([*(numbers.get(value, np.nan) for value in values), np.nan])[places])
-    return np.column_stack(columns)
+    return held(np.column_stack(columns))
 
 
 def _coded(column: pd.Series) -> tuple[Ints, NDArray[np.object_]]:

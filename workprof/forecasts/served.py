@@ -10,7 +10,7 @@ import numpy as np
 
 from workprof.core.arrays import SUBMITTED, Floats, Ints
 from workprof.forecasts.candidates import LEVELS, at_history, with_points
-from workprof.forecasts.encoder import METADATA_FIELDS, STATES, Encoded, MetadataEncoder
+from workprof.forecasts.encoder import METADATA_FIELDS, STATES, Encoded, MetadataEncoder, held
 from workprof.forecasts.estimates import Estimates, Estimator, combined_estimates
 from workprof.forecasts.forecaster import Forecasts, LoadedForecaster
 from workprof.forecasts.history import (
@@ -58,7 +58,7 @@ class ServedForecaster:
 
 
 def _numbers(jobs: Sequence[Job], name: str) -> Floats:
-    return np.array([job.get(name, np.nan) for job in jobs], dtype=np.float64)
+    return held(np.array([job.get(name, np.nan) for job in jobs], dtype=np.float64))
 
 
 class _Classifier:
@@ -147,7 +147,7 @@ class _Estimator:
         columns += [
             np.array([known.get(job.get(name, ""), np.nan) for job in jobs]) for name, known in self._places.items()
         ]
-        encoded = np.column_stack(columns)
+        encoded = held(np.column_stack(columns))
         design = np.column_stack([encoded, history(self._past, queries, units, at_history(found))]).astype(np.float32)
         forest = quantiles_of_leaves(self._forest.leaves(design), self._kept.kept, self._kept.targets, LEVELS)
         boosted = np.sort(self._boosted.sums(design), axis=1)
