@@ -1,7 +1,7 @@
 """Train, evaluate and explain on 15,000 runs: our whole answer against a plain scikit-learn / XGBoost / shap script.
 
 Both give the same figures: a classifier of the profiles from submit-time metadata and the requests, its accuracy and
-macro-F1 on a random fifth, every job and group once (five folds each) and the last 30 % of the time; of duration and
+macro-F1 on a random fifth, every job and group once (five folds each) and the last 30 % of the runs; of duration and
 peak memory, tested on ten folds by job, the relative errors of medians (of all, by user, by task of a user), plain
 boosting, boosted quantiles and a quantile forest, each of the last two with an interval; mean |SHAP| of the classifier
 over 1,000 runs. Ours also combines the predictors, with rules that are chosen inside the training rows; the script

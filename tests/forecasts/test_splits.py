@@ -8,7 +8,7 @@ from sklearn.model_selection import GroupKFold
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.forecasts.encoder import SUBMIT_FIELDS, usable_fields
 from workprof.forecasts.history import read_cells
-from workprof.forecasts.splits import FORWARD_ORIGINS, _balanced, forward_folds, holdout, make_folds, units_of
+from workprof.forecasts.splits import FORWARD_ORIGINS, SPLITS, _balanced, forward_folds, holdout, make_folds, units_of
 
 
 def jobs_of(n=200, seed=0):
@@ -58,6 +58,16 @@ def test_what_takes_no_time_is_not_trained_on_where_it_is_tested(took):
         assert jobs["start_time_s"].iloc[fold.train].max() < jobs["start_time_s"].iloc[fold.test].min()
 
 
+def test_the_last_part_is_one_of_runs_whenever_they_came():
+    jobs = jobs_of().assign(start_time_s=np.where(np.arange(200) < 20, np.arange(200) * 1e6, 2e7 + np.arange(200)))
+    jobs = jobs.assign(duration_s=0.5)
+    (fold,) = make_folds(jobs, "by_time")
+    assert len(fold.test) == 60
+    span = jobs["start_time_s"].iloc[fold.test].agg(["min", "max"]).diff().iloc[1]
+    assert span < 0.001 * np.ptp(jobs["start_time_s"])  # no share of the time
+    assert SPLITS["by_time"] == "one of the 30 % of runs that were submitted last"
+
+
 def test_forward_folds_test_every_later_row_once_with_what_had_ended_before():
     jobs = jobs_of()
     folds = forward_folds(jobs)
@@ -68,7 +78,7 @@ def test_forward_folds_test_every_later_row_once_with_what_had_ended_before():
     assert np.concatenate([fold.test for fold in folds]).tolist() == list(range(80, 200))
     late = jobs.assign(duration_s=np.where(np.arange(200) < 100, 1e9, 1.0))  # nothing ends before the middle
     assert [len(fold.test) for fold in forward_folds(late)] == [40, 40]
-    with pytest.raises(NotEnoughData, match="of 200 jobs fewer than 10 had ended before the last 30%"):
+    with pytest.raises(NotEnoughData, match="of 200 jobs fewer than 10 had ended before the last 30 %"):
         forward_folds(jobs.assign(duration_s=1e9))
 
 

@@ -235,7 +235,7 @@ class ClassifierEvaluation(Shown):
 def evaluate_classifier(
     frames: Mapping[str, pd.DataFrame], settings: ClassifierSettings, progress: Progress = silent
 ) -> ClassifierEvaluation:
-    """The scores by split: a random fifth of the rows, every job and group once, the last 30 % of the time.
+    """The scores by split: a random fifth of the rows, every job and group once, the last 30 % of the rows.
 
     The table has a column 'profile' (-1 = outlier; rows without a value are left out). For `cluster_on` 'train' it
     needs the columns that the profiles rest on.

@@ -14,18 +14,19 @@ import numpy as np
 
 from workprof.core.arrays import SUBMITTED, Floats, Ints, first_given, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.words import counted
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LAST_SHARE = 0.3
-"""Of the time: what the split by time tests on."""
+"""Of the rows, by their submission: what the split by time tests on."""
 
 SPLITS = {
     "random": "another run of a known job; overstates accuracy",
     "by_job": "a new job of known groups",
     "by_group": "a job of a group never seen",
-    "by_time": f"a job of the last {LAST_SHARE:.0%} of the time",
+    "by_time": f"one of the {LAST_SHARE * 100:.0f} % of runs that were submitted last",
 }
 """Split -> in what sense the tested rows are new."""
 SPLITS_SHOWN = {
@@ -71,7 +72,9 @@ def make_folds(jobs: pd.DataFrame, split: str, n_folds: int = N_FOLDS, seed: int
     units = units_of(jobs, split)
     n_units = int(units.max()) + 1
     if n_units < n_folds:
-        raise NotEnoughData(f"{n_units} different values cannot be split into {n_folds} parts; choose another split")
+        raise NotEnoughData(
+            f"{counted(n_units, 'different value')} cannot be split into {n_folds} parts; choose another split"
+        )
     shuffled = np.random.default_rng(seed).permutation(n_units)[units]
     part = _balanced(np.bincount(shuffled, minlength=n_units), n_folds)[shuffled]
     return tuple(Fold(np.flatnonzero(part != one), np.flatnonzero(part == one)) for one in range(n_folds))
@@ -152,14 +155,14 @@ def _by_time(jobs: pd.DataFrame) -> Fold:
     folds = _forward(jobs, (1 - LAST_SHARE,))
     if not folds:
         raise NotEnoughData(
-            f"of {len(jobs)} jobs fewer than {FEWEST_ROWS // 2} had ended before the last {LAST_SHARE:.0%} began; "
-            "a split by time needs a longer trace"
+            f"of {len(jobs)} jobs fewer than {FEWEST_ROWS // 2} had ended before the last {LAST_SHARE * 100:.0f} % "
+            "began; a split by time needs a longer trace"
         )
     return folds[0]
 
 
 FORWARD_ORIGINS = (0.4, 0.6, 0.8)
-"""Of the time: from each origin on until the next, rows submitted are predicted by what had ended at the origin."""
+"""Of the rows: from each origin on until the next, rows submitted are predicted by what had ended at the origin."""
 
 
 def forward_folds(jobs: pd.DataFrame) -> tuple[Fold, ...]:

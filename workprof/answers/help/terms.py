@@ -132,7 +132,7 @@ FORECAST_TERMS = (
     ),
     Term("by-job split", "No job is in both training and test: the accuracy for new jobs.", "Forecasts"),
     Term("by-group split", "No group is in both training and test: the accuracy for new workloads.", "Forecasts"),
-    Term("by-time split", "Trained on earlier jobs, tested on later ones: the last 30 % of the time.", "Forecasts"),
+    Term("by-time split", "Trained on earlier jobs, tested on later ones: the last 30 % of the runs.", "Forecasts"),
     Term("interval", "A range that contains the true value in a given share of cases, 90 % by default.", "Forecasts"),
     Term("coverage", "How often intervals contained the true value, on runs outside the training data.", "Forecasts"),
     Term("ECDF", "Share of jobs at or below a value; it ends at 1.", "Forecasts"),
