@@ -126,6 +126,7 @@ def test_what_may_be_absent(read):
         ({"started": "yesterday"}, "started", "seconds since 1970"),
         ({"started": None}, "started", "seconds since 1970"),
         ({"started": True}, "started", "seconds since 1970"),
+        ({"started": 1_795_229_544_838}, "started", "too large for seconds since 1970; is it in milliseconds?"),
         ({"finished": float("inf")}, "", ""),
         ({"finished": 10**400}, "finished", "seconds since 1970"),
         ({"stressed": "yes"}, "stressed", "true, false or null"),

@@ -73,6 +73,8 @@ def _warning(name: str, where: pd.Series, text: str) -> Check:
 
 
 SHOWN_CHARACTERS = 200
+LATEST_S = 1e11
+"""The year 5138; milliseconds since 1970 are above it from 1973 on."""
 FRAME_COLUMNS = (
     "node",
     "benchmark",
@@ -216,6 +218,8 @@ def _seconds(run: dict[str, Any], key: str) -> float:
     value = run.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not _is_finite(value):
         raise _Wrong(key, f"{key} is not a number of seconds since 1970")
+    if abs(value) > LATEST_S:
+        raise _Wrong(key, f"{key} is {value:.0f}, too large for seconds since 1970; is it in milliseconds?")
     return float(value)
 
 
