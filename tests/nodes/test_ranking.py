@@ -273,6 +273,8 @@ def test_prices_change_price_performance_only(planted):
     assert found["small"].price_performance == pytest.approx(found["small"].score * 4)
     assert np.isnan(found["mid"].price_performance)
     assert found["big"].rank == 1
+    with pytest.raises(SettingsError, match="prices name 'bg', which is no node here; the nodes are big, mid and small"):
+        ranked(planted, prices_per_h={"bg": 2.0})
 
 
 def test_the_newest_run_far_below_its_history_asks_for_a_rerun_and_a_second_one_for_exclusion(planted):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
+from workprof.core.words import listed
 from workprof.nodes.metrics import ASPECT_OF, ASPECTS, METRICS
 from workprof.nodes.parsed_runs import ParsedRuns
 
@@ -182,13 +183,16 @@ def select(parsed: ParsedRuns, settings: RankSettings, flagged: Ints | None = No
     """The runs that are compared; `flagged` are row ids that the detection of degradation flagged.
 
     Raises:
-        SettingsError: for a node that there is not.
+        SettingsError: for a node that there is not, chosen or with a price.
         NotEnoughData: when no run is left.
     """
     known = {str(node) for node in parsed.node}
     unknown = sorted(set(settings.nodes) - known)
     if unknown:
         raise SettingsError(f"node {unknown[0]!r} is not in this dataset; choose from {', '.join(sorted(known))}")
+    unpriced = sorted(set(settings.prices_per_h) - known)
+    if unpriced:
+        raise SettingsError(f"prices name {unpriced[0]!r}, which is no node here; the nodes are {listed(sorted(known))}")
     nodes = tuple(sorted(settings.nodes or known))
     left_out: dict[str, int] = {}
     chosen = np.ones(len(parsed.node), dtype=np.bool_)
