@@ -292,6 +292,15 @@ def test_the_newest_run_far_below_its_history_asks_for_a_rerun_and_a_second_one_
     assert once["big"].degraded is None
 
 
+def test_a_drop_of_a_thousandth_is_no_degradation_however_steady_a_node_is():
+    def with_newest(value):
+        steady = [run_of(node, "network-iperf3", 10.0, 1e9 + i) for node in ("a", "b") for i in range(8)]
+        return by_node(ranked(numbered([*steady, run_of("a", "network-iperf3", value, 2e9)])))["a"].degraded
+
+    assert with_newest(9.99) is None
+    assert with_newest(9.0).share == pytest.approx(0.1)
+
+
 def test_a_repetition_is_no_earlier_run_of_what_a_node_has_slowed_by():
     rows = [run_of("a", "memory-sysbench", value, 1e9 + i) for i, value in enumerate([10.0, 11.0, 12.0, 1.0, 1.1])]
     rows += [run_of("b", "memory-sysbench", 10.0, 1e9 + i) for i in range(4)]

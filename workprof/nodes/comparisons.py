@@ -8,6 +8,7 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats
 from workprof.core.units import format_share
+from workprof.nodes.histories import LEAST_SCALE
 from workprof.nodes.scores import (
     LEAST_RUNS,
     OVERALL,
@@ -273,11 +274,9 @@ def _degraded(benchmark: str, history: Floats, typical: float) -> Degraded:
 
 
 def badness(earlier: Floats, newest: float, typical: float) -> float:
-    """How many robust standard deviations a run lies below the median of the earlier ones."""
+    """How many robust standard deviations, of 1 % at least, a run lies below the median of the earlier ones."""
     centre = float(np.median(earlier))
-    spread = max(MAD_TO_SD * float(np.median(np.abs(earlier - centre))), typical)
-    if spread == 0:
-        return 0.0 if newest >= centre else float("inf")
+    spread = max(MAD_TO_SD * float(np.median(np.abs(earlier - centre))), typical, LEAST_SCALE)
     return (centre - newest) / spread
 
 
