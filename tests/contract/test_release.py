@@ -59,6 +59,9 @@ CHANGED: dict[str, str] = {
     "version: memory.tables": "dates and parts of names may be inputs",
     "version: nodes.rank": "nodes are called different overall only where an aspect differs",
     "version: nodes.advice": "it ranks nodes",
+    "version: nodes.detect": "a row that repeats another is no run",
+    "version: nodes.groups": "a row that repeats another is no run",
+    "version: nodes.allocation": "it groups nodes",
     **{
         f"heading: home:  {name}": "flagged nodes are told where the trace names them"
         for name in ("dataset", "node", "benchmarks", "degraded_probability")

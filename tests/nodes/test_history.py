@@ -190,6 +190,14 @@ def test_the_trend_is_the_median_of_the_slopes():
     assert np.isnan(trend_of(at_s[:5], values[:5]).per_month)
 
 
+def test_a_row_that_repeats_a_bad_run_confirms_nothing():
+    steady = runs_of({"a": 1.0}, n_runs=8).drop(columns="row_id").to_dict("records")
+    once = numbered([*steady, run_of("a", "cpu-sysbench", 0.5, 2e9)])
+    twice = pd.concat([once, once.tail(1)], ignore_index=True).assign(row_id=range(len(once) + 1))
+    found = node_history({"runs": twice}, HistorySettings())
+    assert (found.nodes[0].state, found.nodes[0].n_runs) == (RERUN, len(once))
+
+
 @pytest.mark.slow
 def test_an_alert_reads_how_many_nodes_are_out(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKPROF_HOME", str(tmp_path))

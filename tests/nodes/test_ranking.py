@@ -13,7 +13,9 @@ from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.progress import silent
 from workprof.core.records import pack, to_json, unpack
 from workprof.nodes.comparisons import EXCLUDE, RERUN
+from workprof.nodes.histories import run_table
 from workprof.nodes.network import norm_10
+from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.ranking import Ranking, per_price, rank_measured, rank_nodes
 from workprof.nodes.scores import campaigns, multiplicities, weighted_medians
 from workprof.nodes.selection import MeasuredSettings, RankSettings
@@ -290,6 +292,19 @@ def test_the_newest_run_far_below_its_history_asks_for_a_rerun_and_a_second_one_
     assert once["mid"].degraded.reason.startswith("memory-sysbench slowed by 5")
     assert twice["mid"].degraded.action == EXCLUDE
     assert once["big"].degraded is None
+
+
+def test_a_row_that_repeats_another_is_one_run_and_confirms_nothing(planted):
+    rows = planted.drop(columns="row_id").to_dict("records")
+    once = numbered([*rows, run_of("mid", "memory-sysbench", 1.0, 2e9)])
+    twice = pd.concat([once, once.tail(1)], ignore_index=True).assign(row_id=range(len(once) + 1))
+    found, expected = ranked(twice), ranked(once)
+    assert by_node(found)["mid"].degraded == by_node(expected)["mid"].degraded
+    assert (by_node(found)["mid"].n_runs, found.n_runs) == (by_node(expected)["mid"].n_runs, expected.n_runs)
+    assert found.left_out["repeated rows of a run"] == 1
+    table = run_table(parse_runs(twice))
+    assert not table.usable[-1]
+    assert table.usable[:-1].all()
 
 
 def test_a_drop_of_a_thousandth_is_no_degradation_however_steady_a_node_is():

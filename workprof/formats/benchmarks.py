@@ -55,7 +55,7 @@ def _of_labels(runs: pd.DataFrame) -> tuple[Check, ...]:
     repeated = runs.duplicated()
     return (
         Check("stressed_unknown", "info", unlabelled, f"{unlabelled:,} {text}"),
-        _warning("duplicates", repeated, "rows repeat an earlier row; they are kept"),
+        _warning("duplicates", repeated, "rows repeat an earlier row; they are kept, and each run counts once"),
     )
 
 

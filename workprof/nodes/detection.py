@@ -435,7 +435,7 @@ def _unscored(data: DetectionData, outcome: _Outcome) -> tuple[Unscored, ...]:
         reason = f"fewer than {LEAST_HISTORY} earlier normal runs"
         if int(table.type_id[row]) not in known:
             reason = "the training part has no scored run of this benchmark"
-        reason = problems.get(row, reason)
+        reason = "repeats an earlier row" if parsed.repeated[row] else problems.get(row, reason)
         run = int(parsed.row_ids[row]), str(parsed.node[row]), str(parsed.benchmark[row])
         unscored.append(Unscored(*run, reason, tested=True))
     return tuple(unscored)

@@ -28,7 +28,7 @@ class RunTable:
     cell: Ints  # (n_runs,) one number per (node, benchmark, parameters): what may be compared
     order: Ints  # (n_runs,) positions from the earliest to the latest run
     label: Ints  # (n_runs,) 1 stressed, 0 not, -1 unknown
-    usable: Bools  # (n_runs,) False for failed runs
+    usable: Bools  # (n_runs,) False for failed runs and rows that repeat another
     values: Floats  # (n_runs, n_metrics) NaN where absent
     host: Floats  # (n_runs, n_host) NaN where absent
     sign: Ints  # (n_metrics,) 1 higher is better, -1 lower is better, 0 context
@@ -52,7 +52,7 @@ def run_table(parsed: ParsedRuns) -> RunTable:
         cell=_numbered(parsed.node, parsed.benchmark, np.array(parsed.parameters)),
         order=np.lexsort((parsed.row_ids, parsed.finished_s, parsed.started_s)).astype(np.int64),
         label=parsed.stressed.astype(np.int64),
-        usable=np.asarray(np.isfinite(parsed.values).any(axis=1)),
+        usable=np.asarray(np.isfinite(parsed.values).any(axis=1)) & ~parsed.repeated,
         values=parsed.values,
         host=parsed.host,
         sign=np.array([0 if one.direction == CONTEXT else 1 if one.direction == HIGHER else -1 for one in known]),

@@ -144,6 +144,8 @@ class ParsedRuns:
     # (n_runs,) canonical text, '' for a run with a problem; runs compare only where it is the same
     parameters: tuple[str, ...]
     problems: tuple[RunProblem, ...]  # the runs without values; all their values are NaN
+    # (n_runs,) the row repeats an earlier one: the same run, written twice. It counts once, and confirms nothing
+    repeated: NDArray[np.bool_]
 
     def __len__(self) -> int:
         """The number of runs."""
@@ -196,6 +198,7 @@ def parse_runs(runs: pd.DataFrame) -> ParsedRuns:
         host_names=host_names,
         parameters=tuple(parameters),
         problems=tuple(problems),
+        repeated=runs[[*COLUMNS]].duplicated().to_numpy(dtype=np.bool_),
     )
 
 

@@ -216,6 +216,7 @@ def _reasons(
 ) -> list[tuple[str, Bools]]:
     reasons = [
         ("failed or unreadable", ~parsed.usable),
+        ("repeated rows of a run", parsed.repeated),
         ("of a benchmark that is not known", ~np.isin(parsed.benchmark, list(ASPECT_OF))),
         ("of a node that was not chosen", ~np.isin(parsed.node, nodes)),
     ]
