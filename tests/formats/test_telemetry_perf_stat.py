@@ -62,6 +62,24 @@ def test_each_cgroup_is_a_run_of_its_own(tmp_path, cgroup):
     assert set(imported(tmp_path, "perf.json", "\n".join(lines)).frame["run"]) == {"perf-a", f"perf-{cgroup}"}
 
 
+def test_an_event_in_two_groups_is_counted_once(tmp_path):
+    """`-e '{cycles,instructions},{cycles,branches}'` prints cycles twice, each time an estimate of the same count."""
+    told = (("cycles", "100"), ("instructions", "50"), ("cycles", "110"), ("branches", "5"))
+    lines = [f"{t}.000000000,{n},,{name},999,50.00,," for t in (1, 2) for name, n in told]
+    found = imported(tmp_path, "perf.csv", "\n".join(lines))
+    assert found.frame["perf.cycles/s"].tolist() == [105, 105]
+    assert checks(found)["repeated_events"] == 2
+    lines = [f"1.000000000,CPU{cpu},{n},,cycles,999,50.00,," for cpu in (0, 1) for n in ("100", "<not counted>")]
+    found = imported(tmp_path, "perf.csv", "\n".join(lines))
+    assert found.frame["perf.cycles/s"].tolist() == [200]
+    lines = [
+        json.dumps({"interval": 1, "cpu": str(cpu), "counter-value": n, "event": "cycles"})
+        for cpu in (0, 1)
+        for n in ("100", "110")
+    ]
+    assert imported(tmp_path, "perf.json", "\n".join(lines)).frame["perf.cycles/s"].tolist() == [210]
+
+
 def test_names_of_events_are_kept_whole(tmp_path):
     lines = [
         "     1.000000000,10,,cycles:u,1,100.00,,",

@@ -21,6 +21,7 @@ from workprof.core.progress import Progress
 from workprof.core.roles import IMPORT
 from workprof.formats import FORMATS, MEASUREMENTS, TABLES, declared, generic, has_reader
 from workprof.formats.fields import FIELDS
+from workprof.formats.measured import MEASURED_ROWS
 from workprof.store import catalogue, checks, mapping, measurements, one_file, proposal, rejects, tables
 from workprof.store.catalogue import REJECTS, ROWS, STAGE
 from workprof.store.connection import Database, quoted
@@ -90,7 +91,8 @@ def ingest(
         _clear_errors(files.origin),
         room_in(database.home.folder, lost),
     ):
-        version = LAYOUT_VERSION + (FORMATS[files.format].rows_version - 1 if files.format in FORMATS else 0)
+        rows = FORMATS[files.format].rows_version if files.format in FORMATS else MEASURED_ROWS.get(files.format, 1)
+        version = LAYOUT_VERSION + rows - 1
         hashing = ContentHash(files.paths, files.roles, salt_of(options, files.format, version))
         hashing.start()
         try:

@@ -42,17 +42,28 @@ class Count:
     event: str
     value: float
     measured_percent: float
-    scoped: bool
+    scope: str  # processor, core, socket ... that it is of; '' = all
     cgroup: str = ""  # of `-G`; each is a run of its own
 
 
 @dataclass
 class Interval:
-    """Counts by event at the end of one interval; those of several processors are added up."""
+    """Counts by event and scope at the end of one interval."""
 
     run: int
     at_s: float
-    counts: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    counts: dict[str, dict[str, list[float]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+
+    def count_of(self, event: str) -> float:
+        """The sum over processors; of an event that is named in several groups, each time an estimate, the mean."""
+        scopes = self.counts.get(event, {}).values()
+        known = [[value for value in values if np.isfinite(value)] for values in scopes]
+        return sum(float(np.mean(values)) for values in known) if known and all(known) else np.nan
+
+    @property
+    def n_again(self) -> int:
+        """Counts of an event that has one already."""
+        return sum(len(values) - 1 for scopes in self.counts.values() for values in scopes.values())
 
 
 def read_perf_stat(path: Path, origin: str) -> Samples:
@@ -70,10 +81,11 @@ def read_perf_stat(path: Path, origin: str) -> Samples:
         suffix = f"-{cgroup}" if cgroup and len(cgroups) > 1 else ""
         names += [f"{_run_name(origin, one.run)}{suffix}" for one in intervals]
     usable = [(one, length) for one, length in rows if length >= SHORTEST_INTERVAL_S]
-    values = {f"perf.{event}/s": [one.counts.get(event, np.nan) / length for one, length in usable] for event in events}
+    values = {f"perf.{event}/s": [one.count_of(event) / length for one, length in usable] for event in events}
     runs = [name for name, (_, length) in zip(names, rows, strict=True) if length >= SHORTEST_INTERVAL_S]
     frame = labelled(pd.DataFrame(values, dtype=np.float64), [one.at_s for one, _ in usable], runs)
-    return Samples(frame, rejected, 0, _checks(counts, len(rows) - len(usable)))
+    again = sum(one.n_again for one, _ in rows)
+    return Samples(frame, rejected, 0, _checks(counts, len(rows) - len(usable), again))
 
 
 def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[Unreadable, ...]]:
@@ -111,7 +123,8 @@ def _json_count(text: str) -> Count | None:
         return None
     if not event or not np.isfinite(at_s):
         return None
-    return Count(at_s, event, value, percent, not JSON_SCOPES.isdisjoint(one), str(one.get("cgroup", "")))
+    scope = " ".join(f"{key} {one[key]}" for key in sorted(JSON_SCOPES & one.keys()))
+    return Count(at_s, event, value, percent, scope, str(one.get("cgroup", "")))
 
 
 def _words(text: str, decimal: str, separator: str) -> list[str]:
@@ -154,7 +167,8 @@ def _count(words: list[str]) -> Count | None:
         percent = float(after[1]) if len(after) > 1 and after[1] else WHOLE_PERCENT
     except ValueError:
         return None
-    return Count(at_s, event, value, percent, scoped > 0, cgroup) if event and np.isfinite(at_s) else None
+    scope = words[1] if scoped else ""
+    return Count(at_s, event, value, percent, scope, cgroup) if event and np.isfinite(at_s) else None
 
 
 def _event(words: list[str]) -> tuple[str, list[str]]:
@@ -172,7 +186,7 @@ def _intervals(counts: list[Count]) -> list[Interval]:
             fell = bool(result) and count.at_s < result[-1].at_s
             run = result[-1].run + fell if result else 1
             result.append(Interval(run, count.at_s))
-        result[-1].counts[count.event] += count.value
+        result[-1].counts[count.event][count.scope].append(count.value)
     return result
 
 
@@ -186,12 +200,13 @@ def _run_name(origin: str, number: int) -> str:
     return stem if number == 1 else f"{stem}-{number}"
 
 
-def _checks(counts: list[Count], short: int) -> tuple[Check, ...]:
+def _checks(counts: list[Count], short: int, again: int) -> tuple[Check, ...]:
     shared = sum(count.measured_percent < WHOLE_PERCENT for count in counts)
-    scoped = sum(count.scoped for count in counts)
+    scoped = sum(bool(count.scope) for count in counts)
     counted = (
         ("multiplexed", "info", shared, "counts are scaled up: their events were counted for a part of the time"),
         ("scopes_summed", "info", scoped, "counts of single processors, cores or sockets were added up"),
+        ("repeated_events", "info", again, "counts are of an event that was counted already; their mean is taken"),
         ("short_intervals", "info", short, f"intervals of less than {SHORTEST_INTERVAL_S} s were left out"),
     )
     return tuple(Check(name, level, number, f"{number:,} {what}") for name, level, number, what in counted if number)
