@@ -16,8 +16,8 @@ Seconds = NDArray[np.float64]
 
 CLOCK = re.compile(r"(\d{1,2}):([0-5]\d):((?:[0-5]\d|60)(?:\.\d+)?)(?:\s*([AaPp])[Mm])?", re.ASCII)
 HALF_DAY_H = 12
-EPOCH_S, EPOCH_MS = 1e8, 1e11
-"""A number above the first is no elapsed time but seconds since 1970 (March 1973 at least), above the second ms."""
+EPOCH_S, EPOCH_MS, EPOCH_US, EPOCH_NS = 1e8, 1e11, 1e14, 1e17
+"""A number above the first is no elapsed time but seconds since 1970 (March 1973 at least), above the next ms, µs, ns."""
 
 
 def seconds_of(texts: Sequence[str], origin: str) -> Seconds:
@@ -30,8 +30,9 @@ def seconds_of(texts: Sequence[str], origin: str) -> Seconds:
     if numbers is not None:
         if not np.isfinite(numbers).all():
             raise TraceError(f"{origin}: {result[int(np.argmin(np.isfinite(numbers)))]!r} is no time; write numbers")
-        milliseconds = bool(numbers.size) and float(np.nanmin(numbers)) > EPOCH_MS
-        return np.asarray(numbers / (1000.0 if milliseconds else 1.0), dtype=np.float64)
+        least = float(np.nanmin(numbers)) if numbers.size else 0.0
+        finer = sum(least > border for border in (EPOCH_MS, EPOCH_US, EPOCH_NS))
+        return np.asarray(numbers / 1000.0**finer, dtype=np.float64)
     clocks = [CLOCK.fullmatch(text) for text in result]
     if all(clocks):
         return past_midnight(np.array([_clock_seconds(match) for match in clocks if match]))
@@ -50,10 +51,10 @@ def of_day(texts: Sequence[str], origin: str) -> Seconds:
 
 
 def since_start(at_s: Seconds) -> Seconds:
-    """Seconds since the start of the run: the first sample ends the first interval of the usual length."""
+    """Seconds since the start of the run: the earliest sample ends the first interval of the usual length."""
     if at_s.size == 0:
         return at_s
-    return np.asarray(at_s - at_s[0] + usual_step(at_s), dtype=np.float64)
+    return np.asarray(at_s - at_s.min() + usual_step(np.sort(at_s)), dtype=np.float64)
 
 
 def usual_step(at_s: Seconds) -> float:
