@@ -38,6 +38,7 @@ KEPT = HERE / "release.json"
 RELEASE = json.loads(KEPT.read_text())
 
 UNDATED = "days of a clock without dates are those of a period; nameless runs are not all runs"
+STEP = "the step of runs that are sampled unlike is one that a run has, and need not be whole seconds"
 WAITS = "what is held out by time is submitted after the end of what is learned, waits and all"
 CHANGED: dict[str, str] = {
     "version: memory.verdict": "the interval of a next window weighs keys; a raise pays by kills that it prevents",
@@ -70,6 +71,12 @@ CHANGED: dict[str, str] = {
     "version: profiles.fit": "boxes and sentences of profiles are of measured values",
     "version: profiles.membership": "equal rows are wholly of their own profile",
     "version: phases.shapes": "what is seen of a run no longer tells how long it will be",
+    **{
+        f"version: phases.{name}": STEP
+        for name in ("align", "detect", "known_match", "learn", "library", "live_library", "match", "methods")
+    },
+    "version: phases.timeline": STEP,
+    "version: phases.typical": STEP,
     "version: phases.evaluate": "means of a run are compared over the counters that it has",
     "version: nodes.search": "a run may cost its time times a price that is given",
     "version: profiles.forecaster": WAITS,

@@ -16,7 +16,7 @@ from workprof.core.records import pack, unpack
 from workprof.core.settings import from_environment
 from workprof.phases.library import LibraryEdits, LibrarySettings, RunLabel, relabelled
 from workprof.phases.live import LiveRun, LiveSettings, detector_from, live_library
-from workprof.phases.matching import KnownMatchSettings, match_known
+from workprof.phases.matching import KnownMatchSettings, MatchRunSettings, match_known, match_run
 from workprof.workbench import Workbench
 from workprof.workbench.recordings import MOST_CAUGHT_UP, Following, counters_of, recordings
 
@@ -191,6 +191,8 @@ def test_a_run_is_never_matched_with_itself():
     single = {"samples": given.samples().query("workload == 'one step' and run == '1'")}
     with pytest.raises(NotEnoughData, match="only run"):
         match_known(single, KnownMatchSettings("one step/1"), silent)
+    with pytest.raises(NotEnoughData, match="one step/1 is the only run; a match needs others"):
+        match_run(single, MatchRunSettings("one step/1"))
 
 
 def test_a_library_may_come_from_another_dataset():

@@ -53,6 +53,21 @@ def test_slow_samples_make_a_slow_grid():
     assert "5 s apart" in found.notes[0]
 
 
+def test_the_step_of_runs_that_are_sampled_unlike_is_one_that_a_run_has():
+    quick, slow = table(np.arange(1, 61), np.arange(60.0)), table(np.arange(10, 61, 10), np.arange(6.0), run="2")
+    found = runs_of(pd.concat([quick, slow]), ("a",))
+    assert found.step_s == 10
+    assert np.asarray(found.runs[0].values).tolist() == [[4.5, 14.5, 24.5, 34.5, 44.5, 54.5]]
+    assert np.asarray(found.runs[1].values).tolist() == [[0, 1, 2, 3, 4, 5]]
+    assert not any("uneven" in note for run in found.runs for note in run.notes)
+
+
+def test_a_step_of_two_and_a_half_seconds_invents_no_sample():
+    found = runs_of(table(2.5 * np.arange(1, 9) + 0.003, np.arange(8.0)), ("a",))
+    assert (found.step_s, found.runs[0].n_filled, found.runs[0].notes) == (2.5, 0, ())
+    assert np.asarray(found.runs[0].values).tolist() == [list(range(8))]
+
+
 def test_quick_samples_are_averaged_in_the_second_that_they_end_in():
     run = only(table(np.arange(1, 41) / 10, np.repeat([1.0, 2, 3, 4], 10)))
     assert np.asarray(run.values).tolist() == [[1, 2, 3, 4]]

@@ -192,7 +192,9 @@ def select(parsed: ParsedRuns, settings: RankSettings, flagged: Ints | None = No
         raise SettingsError(f"node {unknown[0]!r} is not in this dataset; choose from {', '.join(sorted(known))}")
     unpriced = sorted(set(settings.prices_per_h) - known)
     if unpriced:
-        raise SettingsError(f"prices name {unpriced[0]!r}, which is no node here; the nodes are {listed(sorted(known))}")
+        raise SettingsError(
+            f"prices name {unpriced[0]!r}, which is no node here; the nodes are {listed(sorted(known))}"
+        )
     nodes = tuple(sorted(settings.nodes or known))
     left_out: dict[str, int] = {}
     chosen = np.ones(len(parsed.node), dtype=np.bool_)

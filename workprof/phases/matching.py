@@ -106,6 +106,8 @@ def match_run(frames: Mapping[str, pd.DataFrame], settings: MatchRunSettings, pr
         known = runs_of(frames["train"], runs.counters)
     else:
         known = replace(runs, runs=tuple(run for i, run in enumerate(runs.runs) if i != position))
+        if not known.runs:
+            raise NotEnoughData(f"{runs.runs[position].name} is the only run; a match needs others to compare with")
     library = library_of(known, settings.library, progress)
     unknown = fingerprint(runs.runs[position], library.fingerprints.normaliser, settings.library.fingerprints)
     result = match(library, unknown, detector_of(library, progress))

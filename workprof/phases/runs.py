@@ -103,6 +103,8 @@ OWN_PROCESSES = "proc."
 FILLED_SAMPLES = 3
 """Gaps up to this long keep the value before them."""
 LEAST_STEP_S = 1.0
+NEARLY_WHOLE = 0.1
+"""A period this near to whole seconds, as its share, is taken as whole: 1.003 s are 1 s, 2.5 s are not 2 s."""
 REGULAR = 0.25
 """Times this far off the grid, in steps, make sampling uneven."""
 MOST_SAMPLES = 1_000_000
@@ -170,7 +172,8 @@ def runs_of(samples: pd.DataFrame, counters: tuple[str, ...] = (), progress: Pro
             table[:, column] = numbers_of(samples, name)
     groups = {key: own[np.argsort(t[own], kind="stable")] for key, rows in rows_by_run if len(own := rows[timed[rows]])}
     periods = [np.median(gaps) for rows in groups.values() if len(gaps := np.diff(np.unique(t[rows])))]
-    step_s = max(LEAST_STEP_S, float(np.round(np.median(periods)))) if periods else LEAST_STEP_S
+    usual = np.quantile(periods, 0.5, method="higher") if periods else LEAST_STEP_S  # one that a run has
+    step_s = max(LEAST_STEP_S, float(np.round(usual, 0 if abs(usual - np.round(usual)) <= NEARLY_WHOLE * usual else 2)))
     runs = []
     for done, ((workload, name), rows) in enumerate(groups.items(), start=1):
         runs.append(_on_grid(Run(workload, name, table[rows].T, 0.0, 0, ()), t[rows], step_s))
@@ -231,7 +234,8 @@ def texts_of(samples: pd.DataFrame, name: str) -> list[str]:
 def _on_grid(run: Run, t: Floats, step_s: float) -> Run:
     """The run with the mean of each step's samples, short gaps filled."""
     cells = np.round(t / step_s).astype(np.int64)
-    if np.median(np.diff(t)) < 0.75 * step_s if len(t) > 1 else False:
+    finer = len(t) > 1 and bool(np.median(np.diff(t)) < 0.75 * step_s)
+    if finer:
         cells = np.ceil(t / step_s - 0.05).astype(np.int64)  # several samples a step: each lies in the step it ends in
     first, length = int(cells[0]), int(cells[-1] - cells[0]) + 1
     if length > MOST_SAMPLES:
@@ -247,7 +251,12 @@ def _on_grid(run: Run, t: Floats, step_s: float) -> Run:
     filled = _filled(values)
     n_filled = int(np.isnan(values).sum() - np.isnan(filled).sum())
     return Run(
-        run.workload, run.run, filled, (first - 1) * step_s, n_filled, _notes_of(run.name, t, cells, step_s, n_filled)
+        run.workload,
+        run.run,
+        filled,
+        (first - 1) * step_s,
+        n_filled,
+        _notes_of(run.name, t, cells, step_s, n_filled, finer=finer),
     )
 
 
@@ -264,9 +273,9 @@ def _filled(values: Floats) -> Floats:
     return result
 
 
-def _notes_of(name: str, t: Floats, cells: Ints, step_s: float, n_filled: int) -> tuple[str, ...]:
+def _notes_of(name: str, t: Floats, cells: Ints, step_s: float, n_filled: int, *, finer: bool) -> tuple[str, ...]:
     doubled, holes = len(cells) - len(np.unique(cells)), int(cells[-1] - cells[0]) + 1 - len(np.unique(cells))
-    uneven = int((np.abs(t / step_s - np.round(t / step_s)) > REGULAR).sum())
+    uneven = 0 if finer else int((np.abs(t / step_s - np.round(t / step_s)) > REGULAR).sum())
     texts = [
         (doubled, f"{doubled} samples share a step of {step_s:g} s with another; their mean is taken"),
         (holes, f"{holes} steps of {step_s:g} s have no sample"),
