@@ -7,6 +7,7 @@ import pytest
 
 from tests.nodes.planted_nodes import development_runs, runs_of
 from tests.shared_data import needs_shared_data
+from workprof.answers.node_groups import groups_sentence
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.progress import silent
 from workprof.core.records import pack, to_json, unpack
@@ -103,6 +104,13 @@ def test_fewer_than_three_nodes_are_one_group(n):
     found = grouped({f"node{i}": 1.0 + i for i in range(n)})
     assert (found.k, len(found.groups)) == (1, 1)
     assert "too few to group" in found.notes[0]
+    told = groups_sentence(found)
+    assert told == ("node0 is the only node." if n == 1 else "All 2 nodes form one group: too few to part them.")
+
+
+def test_the_only_node_that_can_be_grouped_is_not_called_the_only_one():
+    found = grouped({"a": 1.0, "b": {"cpu": 2.0}, "c": {"cpu": 3.0}})
+    assert groups_sentence(found) == "a is the only node that can be grouped. Not grouped: b, c."
 
 
 def test_no_grouping_stands_out_of_an_even_ladder_of_noise():

@@ -13,7 +13,7 @@ from workprof.core.units import GB, format_share
 from workprof.core.words import counted, listed
 from workprof.nodes.advice import Advice
 from workprof.nodes.allocation import Allocation, PlacedKind
-from workprof.nodes.groups import Groups
+from workprof.nodes.groups import LEAST_NODES, Groups
 from workprof.nodes.runtime_intervals import Coverage
 from workprof.nodes.transfer import Transfer
 from workprof.profiles.names import name_of
@@ -26,7 +26,12 @@ def groups_sentence(result: Groups) -> str:
     if not result.groups:
         return "There are no groups."
     if result.k == 1:
-        return _one_group(result.groups[0].nodes, ": none stands apart.")
+        few = len(result.groups[0].nodes) < LEAST_NODES
+        told = _one_group(result.groups[0].nodes, ": too few to part them." if few else ": none stands apart.")
+        if not result.not_grouped:
+            return told
+        told = told.replace("only node.", "only node that can be grouped.")
+        return f"{told} Not grouped: {members_words(tuple(result.not_grouped))}."
     return f"{result.k} groups: {'; '.join(members_words(one.nodes) for one in result.groups)}."
 
 

@@ -12,6 +12,7 @@ from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress
 from workprof.core.shown import Shown
+from workprof.core.words import counted
 from workprof.nodes.detection_data import CORRECTED, FAITHFUL
 from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.parsed_runs import parse_runs
@@ -295,7 +296,7 @@ def _notes(features: Features, grouping: Grouping, used: Bools) -> tuple[str, ..
     notes, n = [], len(features.nodes)
     alike = [name for name, differs in zip(features.aspects, used, strict=True) if not differs]
     if n < LEAST_NODES:
-        notes.append(f"{n} nodes are too few to group; {LEAST_NODES} are needed: one group")
+        notes.append(f"{counted(n, 'node')} can be grouped; {LEAST_NODES} are needed: too few to group")
     elif not used.any():
         notes.append("differences are within noise in every aspect: one group")
     elif grouping.k == 1:
