@@ -9,7 +9,7 @@ from scipy import stats
 
 from tests.nodes.planted_nodes import numbered, run_of, runs_of
 from workprof.answers.digest import team_letter
-from workprof.answers.node_history import history_answer, moved_words
+from workprof.answers.node_history import STEADY, TOO_FEW, history_answer, history_sentence, moved_words
 from workprof.charts.nodes.history import course_lines, states_over_time
 from workprof.core.errors import NotEnoughData
 from workprof.core.progress import silent
@@ -196,6 +196,30 @@ def test_a_row_that_repeats_a_bad_run_confirms_nothing():
     twice = pd.concat([once, once.tail(1)], ignore_index=True).assign(row_id=range(len(once) + 1))
     found = node_history({"runs": twice}, HistorySettings())
     assert (found.nodes[0].state, found.nodes[0].n_runs) == (RERUN, len(once))
+
+
+def test_nodes_of_three_runs_are_called_too_few_to_judge_not_well():
+    few, many = runs_of({"a": 1.0, "b": 1.0}, n_runs=3), runs_of({"c": 1.0}, n_runs=8)
+    found = node_history({"runs": few}, HistorySettings())
+    assert found.not_judged == ("a", "b")
+    assert history_sentence(found) == TOO_FEW
+    both = numbered(pd.concat([few, many]).drop(columns="row_id").to_dict("records"))
+    told = history_sentence(node_history({"runs": both}, HistorySettings()))
+    assert told == f"{STEADY} Too few runs to judge: a and b."
+
+
+def test_newer_runs_of_other_parameters_are_told_because_they_are_not_followed():
+    """After an update of a tool most runs are still of the version before."""
+    rows = runs_of({"a": 1.0, "b": 1.0, "c": 1.0}, n_runs=8).drop(columns="row_id").to_dict("records")
+    after = [run_of(node, "cpu-sysbench", 0.3, 2e9 + i) for i in range(3) for node in ("a", "b")]
+    after += [run_of("c", "cpu-sysbench", 1.0, 1.0)]
+    renewed = [one | {"stdout": one["stdout"].replace("1.0.20", "1.0.21")} for one in after]
+    found = node_history({"runs": numbered([*rows, *renewed])}, HistorySettings())
+    assert found.not_followed == ("a", "b")
+    assert history_sentence(found) == (
+        f"{STEADY} The newest runs of a and b are not followed: their parameters are not those of most."
+    )
+    assert history_answer(found).document["not_followed"] == ("a", "b")
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """What is said of nodes over time: which to run again, which are excluded since when, and how each benchmark moves."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,6 +15,7 @@ from workprof.nodes.history import EXCLUDED, RERUN, SERVICE, History, NodeState,
 STATE_WORDS = {SERVICE: "in service", RERUN: "re-run to confirm", EXCLUDED: "excluded"}
 MOST_NAMED = 3
 STEADY = "No node needs another run and none is excluded."
+TOO_FEW = "No node can be judged yet: the fourth run of a benchmark is the first that is."
 COLOURS_TELL = "Grey: in service. Amber: another run was requested. Red: excluded until it is good again."
 RATIO_NOTE = "1 is the geometric mean of the normal runs before each run. A ring: another run requested, or excluded."
 
@@ -31,7 +33,22 @@ def history_sentence(result: History) -> str:
             )
     other = [f"{one.node} ({slowed_words(one.slowed)})" for one in result.nodes if one.slowed and one.state != EXCLUDED]
     ranked = f" By its newest runs alone the ranking calls degraded: {listed(other[:MOST_NAMED])}." if other else ""
-    return f"{'; '.join(parts)}.{ranked}" if parts else f"{STEADY}{ranked}"
+    few, newer = result.not_judged, result.not_followed
+    if len(few) == len(result.nodes):
+        return f"{TOO_FEW}{_newer_words(newer)}"
+    rest = f" Too few runs to judge: {_some(few)}." if few else ""
+    return f"{'; '.join(parts) + '.' if parts else STEADY}{ranked}{rest}{_newer_words(newer)}"
+
+
+def _newer_words(nodes: Sequence[str]) -> str:
+    if not nodes:
+        return ""
+    return f" The newest runs of {_some(nodes)} are not followed: their parameters are not those of most."
+
+
+def _some(nodes: Sequence[str]) -> str:
+    rest = [f"{len(nodes) - MOST_NAMED} more"] if len(nodes) > MOST_NAMED else []
+    return listed([*nodes[:MOST_NAMED], *rest])
 
 
 def _named(one: NodeState) -> str:
@@ -187,5 +204,7 @@ def history_answer(result: History) -> Answer:
             "nodes": [asdict(one) for one in result.nodes],
             "changes": [asdict(one) for one in result.changes],
             "left_out": result.left_out,
+            "not_judged": result.not_judged,
+            "not_followed": result.not_followed,
         },
     )

@@ -28,8 +28,8 @@ from workprof.core.shown import Shown
 from workprof.core.units import DAY_S
 from workprof.nodes.comparisons import Degraded, degraded_nodes
 from workprof.nodes.histories import LEAST_HISTORY, LEAST_SCALE
-from workprof.nodes.parsed_runs import parse_runs
-from workprof.nodes.selection import EXCLUDE_NONE, STRESSED, RankSettings, oriented, select
+from workprof.nodes.parsed_runs import ParsedRuns, parse_runs
+from workprof.nodes.selection import EXCLUDE_NONE, STRESSED, RankSettings, Selection, oriented, select
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,7 +159,16 @@ class History(Shown):
     courses: tuple[Course, ...]  # by node and benchmark
     changes: tuple[StateChange, ...]  # the newest first
     left_out: dict[str, int]  # reason -> runs
+    # nodes of which newer runs of a benchmark than those that are followed have other parameters, such as after an
+    # update of its tool
+    not_followed: tuple[str, ...]
     seconds: float
+
+    @property
+    def not_judged(self) -> tuple[str, ...]:
+        """Nodes without a run that could be compared with normal ones before it."""
+        judged = {one.node for one in self.courses if np.isfinite(one.ratio).any()}
+        return tuple(one.node for one in self.nodes if one.node not in judged)
 
     @property
     def n_excluded(self) -> int:
@@ -212,8 +221,26 @@ def node_history(frames: Mapping[str, pd.DataFrame], settings: HistorySettings, 
         courses=tuple(courses),
         changes=tuple(sorted(changes, key=lambda one: (-one.at_s, one.node, one.benchmark))),
         left_out=left_out,
+        not_followed=_not_followed(parsed, chosen, settings),
         seconds=time.perf_counter() - started,
     )
+
+
+def _not_followed(parsed: ParsedRuns, chosen: Selection, settings: HistorySettings) -> tuple[str, ...]:
+    """The nodes with a run of other parameters than most that is newer than all of its benchmark that count."""
+    followed = np.zeros(len(parsed), dtype=np.bool_)
+    followed[chosen.positions] = True
+    stressed = (parsed.stressed == 1) & (settings.exclude == STRESSED)
+    nodes: set[str] = set()
+    for one in chosen.not_pooled:
+        own = parsed.benchmark == one.benchmark
+        other = own & (np.array(parsed.parameters) == one.parameters) & ~stressed & ~parsed.repeated
+        for node in set(one.nodes) - nodes:
+            here = parsed.node == node
+            newest = np.max(parsed.started_s[own & here & followed], initial=-np.inf)
+            if (parsed.started_s[other & here] > newest).any():
+                nodes.add(node)
+    return tuple(sorted(nodes))
 
 
 def limits(alarm: float) -> tuple[float, float]:

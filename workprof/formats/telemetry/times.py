@@ -17,7 +17,7 @@ Seconds = NDArray[np.float64]
 CLOCK = re.compile(r"(\d{1,2}):([0-5]\d):((?:[0-5]\d|60)(?:\.\d+)?)(?:\s*([AaPp])[Mm])?", re.ASCII)
 HALF_DAY_H = 12
 EPOCH_S, EPOCH_MS, EPOCH_US, EPOCH_NS = 1e8, 1e11, 1e14, 1e17
-"""A number above the first is no elapsed time but seconds since 1970 (March 1973 at least), above the next ms, µs, ns."""
+"""A number above the first is no elapsed time but seconds since 1970 (March 1973 at least), above others ms, µs, ns."""
 
 
 def seconds_of(texts: Sequence[str], origin: str) -> Seconds:
