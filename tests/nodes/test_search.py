@@ -199,6 +199,8 @@ def test_a_run_costs_its_time_times_the_price_of_the_machines(tmp_path):
     assert notes[1] == "no price of big, fast, io: 30 measurements left out"
     with pytest.raises(SettingsError, match="no machine of the table has a price; it has big, fast, io, mid, small"):
         configurations_of(frame, prices={"other": 1.0})
+    with pytest.raises(SettingsError, match="prices name 'midd', which is no machine of the table; it has"):
+        configurations_of(frame, prices={"small": 1.0, "midd": 2.0})
     with pytest.raises(ColumnMissing, match=r"no column cost; .* give --prices"):
         configurations_of(frame.drop(columns="cost"))
     with pytest.raises(ColumnMissing, match="no column cost"):

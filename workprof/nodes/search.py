@@ -205,11 +205,14 @@ def _priced(table: pd.DataFrame, prices: Mapping[str, float]) -> tuple[pd.DataFr
     if not prices and ("cost" in table.columns or PRICE not in table.columns):
         return table.drop(columns=PRICE, errors="ignore"), ()
     names = table["machine"].astype(str)
+    have = ", ".join(sorted(set(names)))
     price = names.map(prices) if prices else pd.to_numeric(table[PRICE], errors="coerce")
     known = price.gt(0) & np.isfinite(price)
     if not known.any():
-        have = ", ".join(sorted(set(names)))
         raise SettingsError(f"no machine of the table has a price; it has {have}: give --prices MACHINE=0.12,...")
+    unknown = sorted(set(prices) - set(names))
+    if unknown:
+        raise SettingsError(f"prices name {unknown[0]!r}, which is no machine of the table; it has {have}")
     cost = table["runtime"] / HOUR_S * table["count"] * price
     notes = ["a run costs its runtime x the machines x the price of one per hour"]
     if not known.all():
@@ -237,7 +240,7 @@ def configurations_of(
         NoRows: when there is no row.
         ColumnMissing: names the columns that are absent.
         TraceError: for a count, a runtime or a cost that is not above 0.
-        SettingsError: when no machine has a price.
+        SettingsError: when no machine has a price, or there is a price of a machine that the table lacks.
     """
     table = table.rename(columns=lambda name: str(name).strip())
     table = table.rename(columns=dict.fromkeys(RUNTIMES, "runtime"))
