@@ -68,6 +68,17 @@ def test_a_step_of_two_and_a_half_seconds_invents_no_sample():
     assert np.asarray(found.runs[0].values).tolist() == [list(range(8))]
 
 
+def test_steps_without_any_sample_are_no_missing_values_of_a_counter():
+    """A clock that jumped by two hours in one run would else drop every counter of all runs."""
+    samples = planted(2, 3, seed=1)
+    jumped = (samples["workload"] == "w0") & (samples["run"].astype(str) == "1") & (samples["t"] > 15)
+    samples.loc[jumped, "t"] += 7200
+    found = runs_of(samples)
+    normaliser = fit_normaliser(found.runs, found.counters, PLAIN)
+    assert (normaliser.dropped, normaliser.counters) == ((), COUNTERS)
+    assert any("7200 steps of 1 s have no sample" in note for note in found.runs[0].notes)
+
+
 def test_quick_samples_are_averaged_in_the_second_that_they_end_in():
     run = only(table(np.arange(1, 41) / 10, np.repeat([1.0, 2, 3, 4], 10)))
     assert np.asarray(run.values).tolist() == [[1, 2, 3, 4]]

@@ -57,7 +57,7 @@ class FingerprintSettings:
 CONSTANT = 1e-12
 """A standard deviation below this share of the mean (at least 1) is none."""
 MOST_MISSING = 0.2
-"""A counter that misses more of its training samples is dropped."""
+"""A counter that misses more of its training samples is dropped; steps in which nothing was sampled are no samples."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,10 @@ def fit_normaliser(runs: Sequence[Run], counters: tuple[str, ...], settings: Fin
     if not runs:
         raise NotEnoughData("there is no run to learn the counters from; give at least one")
     values = np.concatenate([_scaled(run.values, settings) for run in runs], axis=1)  # (n_given, all samples)
-    usable: Bools = np.isnan(values).mean(axis=1) <= MOST_MISSING
+    values = values[:, ~np.isnan(values).all(axis=0)]
+    usable: Bools = (
+        np.isnan(values).mean(axis=1) <= MOST_MISSING if values.size else np.zeros(len(values), dtype=np.bool_)
+    )
     if not usable.any():
         raise NotEnoughData(f"all {len(counters)} counters miss more than {MOST_MISSING:.0%} of the training samples")
     mean, sd = np.nanmean(values[usable], axis=1), _sd(values[usable])
