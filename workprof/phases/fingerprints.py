@@ -90,10 +90,8 @@ def fit_normaliser(runs: Sequence[Run], counters: tuple[str, ...], settings: Fin
         raise NotEnoughData("there is no run to learn the counters from; give at least one")
     values = np.concatenate([_scaled(run.values, settings) for run in runs], axis=1)  # (n_given, all samples)
     values = values[:, ~np.isnan(values).all(axis=0)]
-    usable: Bools = (
-        np.isnan(values).mean(axis=1) <= MOST_MISSING if values.size else np.zeros(len(values), dtype=np.bool_)
-    )
-    if not usable.any():
+    usable: Bools = np.isnan(values).sum(axis=1) <= MOST_MISSING * values.shape[1]
+    if not (values.size and usable.any()):
         raise NotEnoughData(f"all {len(counters)} counters miss more than {MOST_MISSING:.0%} of the training samples")
     mean, sd = np.nanmean(values[usable], axis=1), _sd(values[usable])
     names = tuple(name for name, own in zip(counters, usable, strict=True) if own)
