@@ -36,8 +36,8 @@ def history_sentence(result: History) -> str:
     few, newer = result.not_judged, result.not_followed
     if len(few) == len(result.nodes):
         return f"{TOO_FEW}{_newer_words(newer)}"
-    rest = f" Too few runs to judge: {_some(few)}." if few else ""
-    return f"{'; '.join(parts) + '.' if parts else STEADY}{ranked}{rest}{_newer_words(newer)}"
+    unjudged = f" Too few runs to judge: {_some(few)}." if few else ""
+    return f"{'; '.join(parts) + '.' if parts else STEADY}{ranked}{unjudged}{_newer_words(newer)}"
 
 
 def _newer_words(nodes: Sequence[str]) -> str:
