@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import UTC, datetime
 
 import duckdb
 import numpy as np
@@ -22,6 +23,7 @@ from tests.refresh.planted import BEGIN, jobs, pods, prometheus, sacct
 from workprof.answers.sources import refresh_sentence
 from workprof.core.errors import Cancelled, HomeBusy, SettingsError, WorkprofError
 from workprof.core.roles import SOURCE
+from workprof.core.units import HOUR_S
 from workprof.forecasts.durations import DurationSettings
 from workprof.memory.assessment import AssessmentSettings
 from workprof.profiles.settings import ProfileSettings
@@ -407,6 +409,18 @@ def test_pods_that_went_stay_as_last_seen(bench):
     assert (done.rows, done.new, done.changed) == (4, 1, 1)
     rows = bench.preview("pods", 10)
     assert sorted(rows["status"].str.lower()) == ["running", "running", "running", "succeeded"]
+
+
+def test_a_pod_runs_until_the_last_list_with_it_was_taken_and_is_there_once(told, bench):
+    source, ran, went = Source(name="pods", kind="kubernetes"), pod("web-0", "Running"), pod("web-1", "Running")
+    started = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+    told(source, json.dumps({"items": [ran, went, pod("job", "Succeeded")]}), started + 10 * HOUR_S)
+    done = told(source, json.dumps({"items": [ran]}), started + 30 * HOUR_S)
+    assert (done.rows, done.new, done.changed) == (3, 0, 1)
+    lasted = bench.preview("pods", 10).set_index("job_name")["duration_s"] / HOUR_S
+    assert lasted.to_dict() == {"web-0": 30, "web-1": 10, "job": 1}
+    assert told(source, json.dumps({"items": [pod("web-0", "Succeeded")]}), started + 40 * HOUR_S).changed == 1
+    assert bench.preview("pods", 10)["duration_s"].sum() == 12 * HOUR_S
 
 
 def test_pods_and_tasks_keep_their_names_when_namesakes_come_and_go(told, bench):

@@ -231,6 +231,7 @@ class Format:
     zero_is_missing: tuple[str, ...] = ()  # fields whose 0 means "not known" (time stamps of the PAI trace)
     # fields of a use whose 0 means "not known" in a run of a minute that used something else
     zero_is_unknown: tuple[str, ...] = ()
+    seen: str = ""  # column of the moments at which rows without an end were last told of: they ran until then
     duration_from_times: bool = False  # duration_s = end_time_s - start_time_s where the source says none
     month_first: bool = False  # moments with slashes begin with the month; else the whole column tells
     size_base: int = KIB  # what K, M, G of a size written as a text are powers of

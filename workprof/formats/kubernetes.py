@@ -17,12 +17,14 @@ from typing import Any
 from workprof.core.errors import TraceError
 from workprof.formats.declare import NUMBER, TEXT, Format, Given, Read, Reader, Remark, Rule, SourceColumn, Unreadable
 from workprof.formats.json_documents import CHUNK_BYTES, MAX_MEMBER_CHARACTERS, JsonWindow, parts, remarks
-from workprof.formats.kubernetes_objects import NoValue, text_of
+from workprof.formats.kubernetes_objects import NoValue, Object, moment_in, text_of
 from workprof.formats.kubernetes_rows import COLUMNS, NUMBERS, Cell, Pod, pod_of
 from workprof.formats.pod_tasks import Ends, Key, TaskNames, Work, work_of
 from workprof.formats.repeated_keys import RepeatedKeys
 
 LISTS = ((), ("items",))
+TAKEN = "listedAt"
+"""Member of a list that says when it was taken; sources write it."""
 WORDS = ('"containers"', '"List"', '"PodList"')
 EXCERPT_CHARACTERS = 200
 HELD_PODS = 150_000
@@ -53,6 +55,13 @@ def _is_pod(value: object) -> bool:
     return isinstance(spec, dict) and isinstance(spec.get("containers"), list)
 
 
+@dataclass(frozen=True)
+class _Taken:
+    """The end of a list, and the moment at which it was taken, where it says so."""
+
+    at: float | None
+
+
 @dataclass
 class _Pods:
     """The pods of all files: the latest telling of each, in the order of the first."""
@@ -65,6 +74,8 @@ class _Pods:
     # names of the tasks of all rows so far; `apart` those that are named with their container
     tasks: TaskNames = field(default_factory=TaskNames)
     apart: set[Key] = field(default_factory=set)
+    listed: list[tuple[str, ...]] = field(default_factory=list)  # the pods of the list that is being read
+    seen: dict[tuple[str, ...], float] = field(default_factory=dict)  # when the last list with a pod was taken
     pods: int = 0
     again: int = 0
     late: int = 0
@@ -101,12 +112,19 @@ class _Pods:
         self.kills += pod.killed
         if key not in self.held or _is_over(pod) or not _is_over(self.held[key]):
             self.held[key] = pod
+        self.listed.append(key)
         if len(self.held) >= self.most_held:
             yield from self.rows()
 
+    def end_list(self, taken: float | None) -> None:
+        """The list ends that was read: what runs in it did so when it was taken."""
+        if taken is not None:
+            self.seen |= {key: max(self.seen.get(key, taken), taken) for key in self.listed}
+        self.listed.clear()
+
     def rows(self) -> Iterator[Read]:
         """Yield the rows that wait, and hold them no longer."""
-        pods = self.held.values()
+        pods, seen = self.held.values(), map(self.seen.get, self.held)
         ends = Ends({name for pod in pods for name in (pod.name, pod.made.name, *pod.labels.values()) if name})
         works = [work_of(pod.name, pod.made, pod.labels, ends, pod.generated) for pod in pods]
         worked = [(pod, work, _key(pod, work)) for pod, work in zip(pods, works, strict=True)]
@@ -117,7 +135,7 @@ class _Pods:
             for _, container, _, init in pod.rows
         )
         self.tasks.name(dict(named))
-        for pod, work, key in worked:
+        for (pod, work, key), last in zip(worked, seen, strict=True):
             name = pod.name if self.namespaces[pod.name] == pod.namespace else f"{pod.namespace}/{pod.name}"
             self.several += sum(not init for *_, init in pod.rows) > 1
             self.given += len(pod.rows)
@@ -128,9 +146,11 @@ class _Pods:
                 whole = list(cells)
                 for place, cell in zip(_OWN, own, strict=True):
                     whole[place] = cell
+                whole[_SEEN] = last if _end_of(cells) is None else None
                 yield Read(pod.line, tuple(whole))
         self.gone.update(map(hash, self.held))
         self.held.clear()
+        self.seen.clear()
 
     def _task(self, key: Key, container: str, *, init: bool) -> Key:
         return (*key[:4], container) if init or key in self.apart else key
@@ -190,6 +210,7 @@ _OWN = tuple(map(COLUMNS.index, ("pod", "container", "workload", "task", "run", 
 
 
 _end_of = operator.itemgetter(COLUMNS.index("end"))
+_SEEN = COLUMNS.index("seen")
 
 
 def _is_over(pod: Pod) -> bool:
@@ -213,7 +234,10 @@ def _one_a_line(given: Given) -> bool:
 
 
 def _pods_of(given: Given, repeated: RepeatedKeys) -> Iterator[tuple[int, object]]:
-    """Yield the line and value of everything that should be a pod; a watched pod's event is the pod."""
+    """Yield the line and value of everything that should be a pod, and the end of each list.
+
+    A watched pod's event is the pod.
+    """
     if _one_a_line(given):
         decoder = json.JSONDecoder(object_pairs_hook=repeated.hook)
         for line, text in given.lines():
@@ -237,6 +261,14 @@ def _pods_of(given: Given, repeated: RepeatedKeys) -> Iterator[tuple[int, object
                 whole[part.path[0]] = part.value
         if whole and not listed and not str(whole.get("kind")).endswith("List"):
             yield first, whole
+        yield 0, _Taken(_taken(whole))
+
+
+def _taken(document: Object) -> float | None:
+    try:
+        return moment_in(document, TAKEN)
+    except NoValue:
+        return None
 
 
 def read(sources: Sequence[Given], most_held: int = HELD_PODS) -> Iterator[Read | Unreadable | Remark]:
@@ -248,7 +280,10 @@ def read(sources: Sequence[Given], most_held: int = HELD_PODS) -> Iterator[Read 
     for given in sources:
         for line, value in _pods_of(given, repeated):
             repeated.end_row()
-            yield from pods.take(line, value)
+            if isinstance(value, _Taken):
+                pods.end_list(value.at)
+            else:
+                yield from pods.take(line, value)
     yield from pods.rows()
     if not pods.pods:
         names = ", ".join(given.name for given in sources[:3])
@@ -290,6 +325,7 @@ FORMAT = Format(
         *(("pod_cpu_request", "cores"), ("pod_memory_request", "B")),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
-    rows_version=5,
+    rows_version=6,
+    seen="seen",
     not_known="Lists of pods do not say what pods used: load series of Prometheus, which say both.",
 )

@@ -27,7 +27,7 @@ TEXTS = (
 NUMBERS = (
     *("created", "start", "end", "cpu_request", "memory_request", "gpu_request", "active_deadline_s"),
     *("cpu_limit", "memory_limit", "pod_cpu_request", "pod_memory_request"),
-    *("containers", "restarts", "oom_kills"),
+    *("containers", "restarts", "oom_kills", "seen"),
 )
 COLUMNS = (*TEXTS, *NUMBERS)
 

@@ -6,9 +6,11 @@ Source: Kubernetes' documentation of its API (lists by parts: limit, continue).
 import json
 import subprocess
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from workprof.core.progress import Progress
+from workprof.formats.kubernetes import TAKEN
 from workprof.sources.api import EXCERPT, Api, SourceUnreachable
 from workprof.sources.fetched import Fetched, Place, State, reading
 from workprof.sources.source import Source
@@ -26,7 +28,9 @@ def fetch(source: Source, state: State, place: Place) -> Fetched:
     place.progress(0.0, "listing pods")
     items = _of_api(source, place.progress) if source.address else _of_kubectl(source)
     file = place.passing / "pods.json"
-    file.write_text(json.dumps({"apiVersion": "v1", "kind": "PodList", "items": items}), encoding="utf-8")
+    taken = datetime.fromtimestamp(place.now_s, UTC).isoformat(timespec="seconds")
+    whole = {"apiVersion": "v1", "kind": "PodList", TAKEN: taken, "items": items}
+    file.write_text(json.dumps(whole), encoding="utf-8")
     load = reading([file], IngestOptions(format="kubernetes", name=source.name))
     return Fetched(load if items else None, replace(state, until_s=place.now_s))
 

@@ -56,12 +56,13 @@ class Settled:
     checks: tuple[Check, ...] = ()
 
 
-def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Column]) -> Settled:
+def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Column], seen: str = "") -> Settled:
     """Fill what follows of start, end and duration, and mark the rows that run or never ran.
 
     An end follows from a start and a duration, a start from an end and a duration; a running row's duration, where it
-    says none, is the time to the last moment of any row. `status` keeps the trace's own word; where there is none,
-    'running' or 'waiting' stands for it. Rows that are to change are committed before (`commit_so_far`).
+    says none, is the time to the last moment of any row, or to that of the column `seen`. `status` keeps the trace's
+    own word; where there is none, 'running' or 'waiting' stands for it. Rows that are to change are committed before
+    (`commit_so_far`).
     """
     have, rows = {column.name: column for column in columns}, quoted(stage.rows)
     meanings = _statuses(cursor, rows) if "status" in have else NO_STATUS
@@ -96,9 +97,11 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
             [last.moment],
         )
     if running and "start_time_s" in have:
+        until = f"CASE WHEN {quoted(seen)} > 0 THEN greatest({quoted(seen)}, start_time_s) ELSE $1 END"
+        until = until if seen in have else "$1"
         cursor.execute(
-            f"UPDATE {rows} SET duration_s = $1 - start_time_s WHERE ({FLAGS} & {STILL_RUNNING}) > 0 "
-            "AND duration_s IS NULL AND start_time_s <= $1",
+            f"UPDATE {rows} SET duration_s = {until} - start_time_s WHERE ({FLAGS} & {STILL_RUNNING}) > 0 "
+            f"AND duration_s IS NULL AND start_time_s <= {until}",
             [last.moment],
         )
     ordered = sorted(have.values(), key=lambda column: FIELD_ORDER.get(column.name, len(FIELD_ORDER)))

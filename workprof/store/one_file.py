@@ -114,7 +114,7 @@ def load(
     folded = complete(cursor, stage, declared, plan.columns, progress, FOLD)
     runs = complete_runs(cursor, stage, declared, folded.columns, options, progress)
     strange = cells.left_out(cursor, stage, declared, runs.columns)
-    settled = settle(cursor, stage, runs.columns)
+    settled = settle(cursor, stage, runs.columns, declared.seen)
     by_duration = {one.field for one in declared.made if "duration_s" in one.needs}
     mended = mend_durations(
         cursor,
