@@ -5,7 +5,19 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from workprof.core.causes import CAUSES, KILLED, NEVER_STARTED, RUNNING, WAITING, cause_of, causes_of, starts_of
+from workprof.core.causes import (
+    CAUSES,
+    FAILED,
+    KILLED,
+    NEVER_STARTED,
+    OUT_OF_MEMORY,
+    RUNNING,
+    TIMED_OUT,
+    WAITING,
+    cause_of,
+    causes_of,
+    starts_of,
+)
 from workprof.core.units import HOUR_S
 from workprof.memory.ledger import ledger_of
 from workprof.memory.ledger_settings import MEMORY, LedgerSettings
@@ -135,7 +147,35 @@ def test_the_ledger_counts_what_running_runs_hold_apart(store, write):
     assert any(note.startswith("1 run still runs at the end of the trace") for note in found.notes)
 
 
-@given(st.sampled_from([start for cause in CAUSES for start in starts_of(cause)]), st.text(max_size=8))
+@pytest.mark.parametrize(
+    ("status", "cause"),
+    [
+        *((text, OUT_OF_MEMORY) for text in ("Failed (OOM)", "killed: memory limit exceeded", "Exit (TERM_MEMLIMIT)")),
+        *((text, OUT_OF_MEMORY) for text in ("FAILED: OutOfMemoryError", "MemoryError", "exceeded its memory")),
+        *((text, TIMED_OUT) for text in ("Exit (TERM_RUNLIMIT)", "failed: time limit", "killed: walltime")),
+        *(("Exited (137)", KILLED), ("Exited (1)", FAILED), ("exit code 2", FAILED), ("Failed (1)", FAILED)),
+        *(("Failed: boom, no room", FAILED), ("Running, memory limit 4 GB", RUNNING)),
+    ],
+)
+def test_a_cause_in_words_behind_the_first_is_known(status, cause):
+    assert cause_of(status) == cause
+
+
+def test_short_and_coded_words_of_the_finished_are_known_and_numbers_of_states_are_told(store, write):
+    statuses = ["CD+", "Completed (0)", "Exited (0)", "COMPLETED (exit 0)", "Exited (137)", "Completed (1)"]
+
+    def ingested(name, words):
+        lines = "".join(f"j{i},{i},{i + 600},{word}\n" for i, word in enumerate(words))
+        return store.ingest([write(name, "job_name,start_time_s,end_time_s,status\n" + lines)], IngestOptions())
+
+    ingested("words.csv", statuses)
+    assert store.dataset("words").finished_rows == 4
+    checks = {each.name: each.count for each in ingested("numbers.csv", "33335").checks}
+    assert checks["numbers for states"] == 5
+    assert "numbers for states" not in {each.name for each in ingested("codes.csv", "00001").checks}
+
+
+@given(st.sampled_from([start for cause in CAUSES for start in starts_of(cause)]), st.text("abc xyz:+_([", max_size=8))
 def test_a_beginning_decides_the_cause(start, rest):
     assert start in set(starts_of(cause_of(start)))
     assert cause_of(start.upper() + rest) == cause_of(start)

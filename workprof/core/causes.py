@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -87,6 +88,17 @@ _WORDS = {
 """Whole statuses, in lower case, of Borg, Alibaba, LSF and AWS Batch: Borg's SCHEDULE runs, while another's 'scheduled'
 waits."""
 
+_WITHIN = {
+    OUT_OF_MEMORY: re.compile(
+        r"\boom|out[ _-]?of[ _-]?memory|mem(?:ory)?[ _-]?limit|memory ?error|exceed\w* .*\bmemory|\bmemory\b.* exceed"
+    ),
+    TIMED_OUT: re.compile(r"(?:run|time|wall) ?limit|wall ?time"),
+}
+"""What a status says beside its first word: `Failed (OOM)`, LSF's `Exit (TERM_MEMLIMIT)`, `killed: memory limit`."""
+_EXITED = re.compile(r"exit(?:ed)?(?: with)?(?: code)?[ :(]+(\d+)\)?")
+"""Docker's `Exited (137)`: above 128 it is a signal."""
+SIGNALS_FROM = 129
+
 KILLS = "out_of_memory_kills"
 """Column: how often a run was killed for memory."""
 LOWER_BOUND = "peak_memory_is_lower_bound"
@@ -96,7 +108,12 @@ LOWER_BOUND = "peak_memory_is_lower_bound"
 def cause_of(status: str) -> str:
     """The cause, one of `CAUSES`, that the status of a run that has not finished well tells."""
     text = status.strip().lower().replace("oom_killed", "oom").replace("oomkilled", "oom")
-    return _WORDS.get(text) or next((cause for start, cause in _STARTS.items() if text.startswith(start)), OTHER)
+    known = _WORDS.get(text) or next((cause for start, cause in _STARTS.items() if text.startswith(start)), OTHER)
+    if known in (RUNNING, WAITING, OUT_OF_MEMORY):
+        return known
+    if exited := _EXITED.fullmatch(text):
+        return KILLED if int(exited[1]) >= SIGNALS_FROM else FAILED
+    return next((cause for cause, words in _WITHIN.items() if words.search(text)), known)
 
 
 def starts_of(cause: str) -> tuple[str, ...]:

@@ -22,7 +22,6 @@ EVENTS = (
 )
 """Events in the order of their numbers, from 0 on."""
 
-FINISH = "FINISH"
 NULLS = ("", "NULL", "null", "None", "NaN", "nan", "NA", "<NA>", "\\N")
 SHARES = (
     *("requested_memory_bytes", "mean_memory_bytes", "peak_memory_bytes"),

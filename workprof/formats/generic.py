@@ -8,6 +8,12 @@ import re
 from workprof.formats.declare import Format, Rule, Steps
 from workprof.formats.fields import FIELDS
 
+FINISHED = (
+    *("terminated", "completed", "complete", "succeeded", "success", "finished", "finish", "passed", "done", "ok"),
+    "cd",  # Slurm's COMPLETED
+)
+"""Words of runs that ended well, which tools cut short (`CD+`), or to which they add an exit code (`Completed (0)`)."""
+
 FORMAT = Format(
     name="generic",
     title="Job table (CSV, Parquet, JSON lines)",
@@ -15,23 +21,13 @@ FORMAT = Format(
     nulls=("", "NULL", "null", "NA", "N/A", "-", "\\N"),
     many_machines=True,
     finished=(
-        "terminated",
-        "completed",
-        "complete",
-        "succeeded",
-        "success",
-        "finished",
-        "finish",
-        "passed",
-        "done",
-        "ok",
-        "cd",  # Slurm's COMPLETED
-        "0",
-        "0.0",
-        "0:0",
+        *FINISHED,
+        *(f"{word}{end}" for word in FINISHED for end in ("+", " (0)", " (exit 0)", " (exit code 0)")),
+        *("exited (0)", "exit (0)", "exit 0", "exit code 0"),
+        *("0", "0.0", "0:0"),
     ),
     duration_from_times=True,
-    rows_version=8,
+    rows_version=9,
 )
 
 STEPS = Steps(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from workprof.core.causes import CAUSES, FAILED, KILLED, KILLS, OUT_OF_MEMORY, cause_of
 from workprof.core.errors import SettingsError
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, factor
+from workprof.formats import generic
 from workprof.formats.declare import Capacity, Format
 from workprof.formats.fields import REQUESTS
 from workprof.store.catalogue import Entry, one
@@ -106,6 +107,8 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
     ]
     if "status" in have:
         result += _endings()
+        if declared.name == generic.FORMAT.name:
+            result.append(_numbers_for_states())
     elif KILLS not in have and any(rule.field == "status" for rule in declared.rules):
         result.append(
             Question(
@@ -116,6 +119,17 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
             )
         )
     return tuple(result)
+
+
+def _numbers_for_states() -> Question:
+    numbers = count_where(f"NOT {FINISHED} AND regexp_full_match(status, '\\d+(\\.0)?')")
+    return Question(
+        "numbers for states",
+        "warning",
+        f"CASE WHEN {numbers} > {count_where(FINISHED)} THEN {numbers} ELSE 0 END",
+        "runs have a number other than 0 for how they ended, which counts as failed; where these are states (SWF's 1, "
+        "Slurm's 3), write their words instead, such as COMPLETED, FAILED and OUT_OF_MEMORY",
+    )
 
 
 def _endings() -> Iterable[Question]:
