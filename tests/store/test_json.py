@@ -6,11 +6,12 @@ import random
 
 import pytest
 
-from workprof.core.errors import TraceError, WorkprofError
+from workprof.core.causes import was_killed_for_memory
+from workprof.core.errors import ColumnMissing, TraceError, WorkprofError
 from workprof.core.units import MIB
 from workprof.formats.json_documents import CHUNK_BYTES
 from workprof.store.json_rows import json_rows
-from workprof.store.reports import IngestOptions
+from workprof.store.reports import FieldSource, IngestOptions
 
 pytestmark = pytest.mark.slow
 
@@ -79,6 +80,62 @@ def test_rejects_of_lines_name_their_line_after_breaks_blanks_and_bad_lines(stor
     assert (report.rows, report.rejected) == (2, 5)
     assert store.rejects("j")["line"].tolist() == [3, 4, 5, 6, 7]
     assert store.frame("j", ["job_name"])["job_name"].tolist() == ["a\nb\r", "f"]
+
+
+HITS = [
+    {"_index": "jobs", "_id": f"x{i}", "_score": 1.0, "sort": [i], "_source": {"job_name": f"j{i}", "duration_s": i}}
+    for i in range(1, 4)
+]
+ANSWERS = {
+    "answer of Elasticsearch": json.dumps({"took": 5, "hits": {"total": {"value": 3}, "hits": HITS}}, indent=1),
+    "hits a line": "\n".join(map(json.dumps, HITS)),
+    "wrapped": json.dumps({"ok": True, "data": {"page": 1, "jobs": [hit["_source"] for hit in HITS]}}),
+}
+
+
+@pytest.mark.parametrize("shape", ANSWERS)
+def test_rows_inside_an_answer_are_found(store, write, shape):
+    report = store.ingest([write("answer.json", ANSWERS[shape])], IngestOptions())
+    assert (report.format, report.rows, report.rejected) == ("generic", 3, 0)
+    frame = store.frame("answer", ["job_name", "duration_s"])[["job_name", "duration_s"]]
+    assert frame.to_numpy().tolist() == [["j1", 1.0], ["j2", 2.0], ["j3", 3.0]]
+
+
+@pytest.mark.parametrize("place", ["container.reason", "statusReason", "errorMessage", "none"])
+def test_a_reason_beside_the_status_tells_kills_for_memory(store, write, place):
+    """AWS Batch's jobs fail; why stands in a text beside it."""
+    rows = [
+        {"jobName": f"j{i}", "duration_s": i, "status": word} for i, word in enumerate(["FAILED"] * 3 + ["SUCCEEDED"])
+    ]
+    for row, why in zip(
+        rows, ["OutOfMemoryError: Container killed due to memory usage", "Host terminated"], strict=False
+    ):
+        row.update({"container": {"reason": why}} if "." in place else {place: why})
+    report = store.ingest([write("jobs.json", json.dumps({"jobs": rows}))], IngestOptions())
+    names = ["status", *(["out_of_memory_kills"] if place != "none" else [])]
+    jobs = store.frame("jobs", names, finished_only=False)
+    assert was_killed_for_memory(jobs.assign(finished=jobs["status"] == "SUCCEEDED")).tolist() == [
+        place != "none", False, False, False
+    ]  # fmt: skip
+    assert ("killed for memory" in {each.name for each in report.checks}) == (place != "none")
+
+
+def test_a_list_in_a_member_of_one_record_is_no_table(store, write):
+    one = {"job_name": "a", "duration_s": 3, "container": {"environment": [{"name": "A", "value": "1"}]}}
+    assert store.ingest([write("one.json", json.dumps(one, indent=1))], IngestOptions()).rows == 1
+
+
+def test_runs_without_an_end_say_that_a_column_may_be_named(store, write):
+    """GitHub's runs of a workflow have no end but `updated_at`."""
+    run = {"id": 7, "name": "CI", "conclusion": "success", "updated_at": "2026-05-01T00:20:00Z"}
+    run |= {"run_started_at": "2026-05-01T00:01:00Z"}
+    text = json.dumps({"total_count": 1, "workflow_runs": [run]})
+    with pytest.raises(ColumnMissing, match=r"say with --map FILE\.json which column it is"):
+        store.ingest([write("runs.json", text)], IngestOptions())
+    mapping = {"job_name": FieldSource("id"), "start_time_s": FieldSource("run_started_at", "s")}
+    mapping["end_time_s"] = FieldSource("updated_at", "s")
+    store.ingest([write("runs.json", text)], IngestOptions(format="generic", mapping=mapping))
+    assert store.frame("runs", ["duration_s"])["duration_s"].tolist() == [19 * 60]
 
 
 def test_an_array_on_one_long_line_is_read_in_pieces(tmp_path):

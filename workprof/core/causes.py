@@ -88,10 +88,13 @@ _WORDS = {
 """Whole statuses, in lower case, of Borg, Alibaba, LSF and AWS Batch: Borg's SCHEDULE runs, while another's 'scheduled'
 waits."""
 
+FOR_MEMORY = (
+    r"\boom|out[ _-]?of[ _-]?memory|mem(?:ory)?[ _-]?limit|memory ?error|exceed\w* .*\bmemory|\bmemory\b.* exceed"
+)
+"""What is said of a kill for memory, in lower case, in Python's and DuckDB's regular expressions."""
+
 _WITHIN = {
-    OUT_OF_MEMORY: re.compile(
-        r"\boom|out[ _-]?of[ _-]?memory|mem(?:ory)?[ _-]?limit|memory ?error|exceed\w* .*\bmemory|\bmemory\b.* exceed"
-    ),
+    OUT_OF_MEMORY: re.compile(FOR_MEMORY),
     TIMED_OUT: re.compile(r"(?:run|time|wall) ?limit|wall ?time"),
 }
 """What a status says beside its first word: `Failed (OOM)`, LSF's `Exit (TERM_MEMLIMIT)`, `killed: memory limit`."""

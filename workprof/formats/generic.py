@@ -43,7 +43,7 @@ STEPS = Steps(
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "job_name": (
         *("job name", "job", "job id", "jobs", "name", "id", "pod", "pod name", "application", "workload name"),
-        "workload id",
+        *("workload id", "full display name"),
     ),
     "task_name": (
         *("task name", "task", "process", "step", "stage", "container", "task type", "rule", "task id", "job type"),

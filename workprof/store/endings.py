@@ -17,7 +17,7 @@ from math import isclose
 
 import duckdb
 
-from workprof.core.causes import RUNNING, WAITING, starts_of, words_of
+from workprof.core.causes import FOR_MEMORY, KILLS, RUNNING, WAITING, starts_of, words_of
 from workprof.core.text import visible
 from workprof.core.units import DAY_S, DURATION_FACTORS, FIRST_EPOCH_S, format_duration
 from workprof.formats.declare import NUMBER
@@ -106,6 +106,28 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
         )
     ordered = sorted(have.values(), key=lambda column: FIELD_ORDER.get(column.name, len(FIELD_ORDER)))
     return Settled(tuple(ordered), (*cached, *zeros, *last.checks))
+
+
+def kills_of_reasons(
+    cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Column], reasons: Collection[str]
+) -> Settled:
+    """Count runs that did not finish, and of which one of some columns says that memory was the reason, as killed."""
+    told = " OR ".join(
+        f"coalesce(regexp_matches(lower({quoted(name)}), {text(FOR_MEMORY)}), FALSE)" for name in reasons
+    )
+    if not told or any(column.name == KILLS for column in columns):
+        return Settled(tuple(columns))
+    rows, killed = quoted(stage.rows), f"NOT {FINISHED} AND ({told})"
+    (count,) = one(cursor, f"SELECT count(*) FILTER (WHERE {killed}) FROM {rows}")
+    if not count:
+        return Settled(tuple(columns))
+    commit_so_far(cursor)
+    cursor.execute(f"ALTER TABLE {rows} ADD COLUMN {KILLS} {NUMBER}")
+    cursor.execute(f"UPDATE {rows} SET {KILLS} = CASE WHEN {killed} THEN 1 ELSE 0 END")
+    message = f"{count:,} runs were killed for memory, as {', '.join(sorted(reasons))} says"
+    made = (*columns, Column(KILLS, NUMBER, FIELDS[KILLS].unit, "", numeric=True))
+    ordered = sorted(made, key=lambda column: FIELD_ORDER.get(column.name, len(FIELD_ORDER)))
+    return Settled(tuple(ordered), (Check("killed for memory", "info", int(count), message),))
 
 
 def _without_moments_of_zero(

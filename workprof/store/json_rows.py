@@ -68,19 +68,27 @@ def json_shape(head: str) -> JsonShape:
 
 
 MOST_DEEP = 4
+WRAPPERS = ("hits", "data", "result", "results", "response", "body")
+"""Members of an answer, beside others, that hold what was asked for: Elasticsearch's {"took": 5, "hits": {...}}."""
 
 
 def _list_in(head: str, begin: int, deep: int) -> JsonShape | None:
-    """The first list of objects in the object that begins at a place, or so deep in the only member of each."""
-    at, only = begin + 1, ("", -1)
+    """The first list of objects in the object that begins at a place, or so deep in the only member of each.
+
+    A member beside others counts where it is one of `WRAPPERS`.
+    """
+    at, only, wrapper = begin + 1, ("", -1), ("", -1)
     while key := _KEY.match(head, at):
         name = json.loads(key[1], strict=False)
         if _LIST.match(head, key.end()):
             return JsonShape(LIST, key.end(), (name,))
-        only = (name, key.end()) if at == begin + 1 and head.startswith("{", key.end()) else ("", -1)
+        is_object = head.startswith("{", key.end())
+        only = (name, key.end()) if at == begin + 1 and is_object else ("", -1)
+        wrapper = (name, key.end()) if name in WRAPPERS and is_object and wrapper[1] < 0 else wrapper
         at = _end_of_value(head, key.end())
         if at < 0:
             break
+    only = only if only[1] >= 0 else wrapper
     found = _list_in(head, only[1], deep - 1) if deep and only[1] >= 0 else None
     return None if found is None else replace(found, path=(only[0], *found.path))
 
@@ -101,9 +109,17 @@ def _first(head: str, shape: JsonShape, whole: bool) -> list[dict[str, Any]]:
 
 
 def _around(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The one key of all rows where its values are the rows, '' where there is none."""
+    """The one key of all rows where its values are the rows, '' where there is none.
+
+    Elasticsearch writes where a row lies beside it.
+    """
+    if rows and all(isinstance(row.get(SOURCE), dict) and {*row} - {SOURCE} <= BESIDE for row in rows):
+        return SOURCE
     around = next(iter(rows[0]), "") if rows else ""
     return around if all(row.keys() == {around} and isinstance(row[around], dict) for row in rows) else ""
+
+
+SOURCE, BESIDE = "_source", {"_index", "_type", "_id", "_score", "_version", "_seq_no", "_primary_term", "sort"}
 
 
 def inner(row: dict[str, Any], around: str) -> dict[str, Any]:

@@ -88,14 +88,16 @@ def own_rules(mapping: Mapping[str, FieldSource], result: Sequence[str]) -> tupl
 
 SAY_WHICH = ". Say which column is which with --map FILE.json; `workprof ingest FILE --look` shows a proposal"
 
+WITHOUT_END = "add a column with either, or say with --map FILE.json which column it is"
+
 
 def lacking_words(lacking: Sequence[str], have: Collection[str], result: Sequence[str]) -> str:
     """Which fields are missing, and what would do."""
     text = f"fields are missing: {'; '.join(lacking)}. Columns found: {shown(result)}"
     if DURATION in lacking and "start_time_s" in have:
-        return f"{text}. There are start times, but no end and no duration: add a column with either"
+        return f"{text}. There are start times, but no end and no duration: {WITHOUT_END}"
     if DURATION in lacking and "end_time_s" in have:
-        return f"{text}. There are end times, but no start and no duration: add a column with either"
+        return f"{text}. There are end times, but no start and no duration: {WITHOUT_END}"
     return f"{text}{SAY_WHICH}"
 
 
@@ -199,6 +201,12 @@ def truth_of(column: str) -> str:
     if words == {"end"}:  # of 'deleted' or 'end' true means nothing
         return "completed" if column.strip().lower() in ("complete", "completed", "finished") else ""
     return _TRUTHS.get(words, "")
+
+
+def tells_reason(column: str) -> bool:
+    """Tell whether a column's name says that it tells why runs ended: AWS Batch's `statusReason`."""
+    words = words_of(column)[0]
+    return "reason" in words or words == {"error", "message"}
 
 
 def _is_truth(column: str, there: Sequence[str]) -> bool:

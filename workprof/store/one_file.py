@@ -21,11 +21,11 @@ from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED, FLAGS, STILL_RUNNING, Plan, compile_plan
 from workprof.store.connection import quoted, text
-from workprof.store.endings import mend_durations, settle
+from workprof.store.endings import Settled, kills_of_reasons, mend_durations, settle
 from workprof.store.folding import Folded, complete, has_steps
 from workprof.store.json_rows import is_json
 from workprof.store.loaded import Loaded, Stage
-from workprof.store.mapping import missing_fields, rules_for
+from workprof.store.mapping import missing_fields, rules_for, tells_reason
 from workprof.store.refreshing import START, same_run
 from workprof.store.relation import (
     TIMESTAMP,
@@ -124,7 +124,8 @@ def load(
         cpu_time="cpu_usage_percent" in by_duration,
         are_bare=lambda: _has_bare_durations(cursor, source),
     )
-    runs = replace(runs, columns=settled.columns, checks=(*runs.checks, *settled.checks))
+    killed = _by_reason(cursor, stage, declared, settled.columns)
+    runs = replace(runs, columns=killed.columns, checks=(*runs.checks, *settled.checks, *killed.checks))
     lacking = missing_fields({column.name for column in runs.columns})
     if lacking:
         columns = ", ".join(column.name for column in source.relation.columns)
@@ -281,6 +282,11 @@ def _ordered(
         )
     rules = (replace(rule, unit=values.DAY_FIRST) if rule.source in columns else rule for rule in source.rules)
     return replace(source, rules=tuple(rules)) if order == "first" else source
+
+
+def _by_reason(cursor: duckdb.DuckDBPyConnection, stage: Stage, declared: Format, columns: Sequence[Column]) -> Settled:
+    named = [column.name for column in columns if not column.numeric and tells_reason(column.name)]
+    return kills_of_reasons(cursor, stage, columns, named if declared.name == generic.FORMAT.name else ())
 
 
 def _has_bare_durations(cursor: duckdb.DuckDBPyConnection, source: Source) -> bool:
