@@ -460,6 +460,16 @@ def test_labels_of_an_engine_tell_the_tasks_of_pods(load):
     assert frame["task_name"].tolist() == ["extract", "extract", "load", "load"]
 
 
+def test_tasks_of_two_groups_of_airflow_are_two(load):
+    told = []
+    for at, task in enumerate(("us.extract", "eu.extract", "join")):
+        pod = f"etl-{task.replace('.', '-')}-yidv3ww{at}"
+        told.append(memory(pod=pod, container="base"))
+        told.append(series("kube_pod_labels", [1] * 3, pod=pod, label_dag_id="etl", label_task_id=task))
+    _, frame, _ = load(answer(*told))
+    assert frame["task_name"].tolist() == ["us.extract", "eu.extract", "join"]
+
+
 def test_a_file_is_of_pods_where_any_metric_of_it_is(load):
     nodes = [{"metric": {"__name__": "node_load1", "instance": f"n{at}"}, "values": points([1, 2])} for at in range(9)]
     report, _, checks = load(answer(*nodes, memory()))

@@ -120,13 +120,14 @@ class Engine:
     workload: tuple[str, ...]
     named_step: bool = True
     alone: bool = True  # the step's label is the engine's own; else the workload's must be there too
+    grouped: bool = False  # a step's name begins with the groups that it is in, and is its name with them
 
 
 ENGINES = (
     Engine(("nextflow io process name",), ("nextflow io pipeline name", "nextflow io app")),
-    Engine(("task id",), ("dag id",), alone=False),
+    Engine(("task id",), ("dag id",), alone=False, grouped=True),
     Engine(("tekton dev pipeline task", "tekton dev task"), ("tekton dev pipeline",)),
-    Engine(("dagster op", "dagster step"), ("dagster job",)),
+    Engine(("dagster op", "dagster step"), ("dagster job",), grouped=True),
     Engine(("metaflow step name",), ("metaflow flow name",)),
     Engine(("spark role",), ("spark app name", "sparkoperator k 8 s io app name"), named_step=False),
     Engine(("replica type",), ("kubeflow org job name", "job name"), named_step=False),
@@ -210,7 +211,8 @@ def work_of(pod: str, made: Made, labels: Mapping[str, str], ends: Ends, generat
     owner = "" if kind == "Node" else ends.without(name)
     if engine:
         workload = ends.without(said.of(engine.workload)) or owner or said.of(WORKFLOWS)
-        return Work(kind, workload, _step(said.of(engine.step)), engine.named_step, run=run)
+        step = said.of(engine.step)
+        return Work(kind, workload, _numberless(step) if engine.grouped else _step(step), engine.named_step, run=run)
     if kind in (CRON_JOB, JOB):
         return Work(kind, owner)
     if name and kind != "Node":
@@ -274,8 +276,11 @@ def _role(said: _Labels, by_name: Work) -> tuple[str, bool]:
 
 def _step(text: str) -> str:
     """A step's name without the number of a try or an item: 'run.fit(0:x)' and '[1].fit' are 'fit'."""
-    plain = re.sub(r"\([^()]*\)|\[\d+\]", "", text.strip())
-    return plain.removesuffix(PART_OF_STEP).rpartition(".")[2].strip() or text.strip()
+    return _numberless(text).removesuffix(PART_OF_STEP).rpartition(".")[2].strip() or text.strip()
+
+
+def _numberless(text: str) -> str:
+    return re.sub(r"\([^()]*\)|\[\d+\]", "", text.strip())
 
 
 Key = tuple[str, str, str, str, str]
