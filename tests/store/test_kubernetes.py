@@ -470,15 +470,19 @@ def test_other_peoples_files_are_not_taken(text):
 
 
 def test_parts_of_gpus_count_and_a_part_of_a_byte_is_no_request(store, write):
-    pods = [copy.deepcopy(PODS[0]) for _ in range(2)]
-    for pod, requests in zip(
-        pods, ({"nvidia.com/mig-1g.5gb": "1", "amd.com/gpu": "2"}, {"memory": "512m"}), strict=True
-    ):
+    pods = [copy.deepcopy(PODS[0]) for _ in range(3)]
+    asked = (
+        {"nvidia.com/mig-1g.5gb": "1", "amd.com/gpu": "2"},
+        {"memory": "512m"},
+        {"nvidia.com/gpu": 2, "a": 1, "b": 1},
+    )
+    pods[2]["spec"]["nodeSelector"] = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-3g.20gb"}
+    for pod, requests in zip(pods, asked, strict=True):
         pod["spec"]["containers"] = [{"name": "c", "resources": {"requests": requests}}]
         pod["metadata"] |= {"name": f"p{len(requests)}", "uid": f"u{len(requests)}"}
     report = store.ingest([write("parts.json", json.dumps({"kind": "List", "items": pods}))], IngestOptions())
     frame = store.frame("parts", ["requested_gpu_percent", *report_columns(store)], finished_only=False)
-    np.testing.assert_allclose(frame["requested_gpu_percent"], [200 + 100 / 7, np.nan])
+    np.testing.assert_allclose(frame["requested_gpu_percent"], [200 + 100 / 7, np.nan, 600 / 7])
     assert "requested_memory_bytes" not in frame or frame["requested_memory_bytes"].isna().all()
     assert {check.name: check.count for check in report.checks}["out of bounds"] == 1
 

@@ -783,8 +783,12 @@ def test_a_slice_of_a_gpu_counts_as_its_share(load):
     told += [series(REQUESTS, [1] * 3, container="app", resource=of) for of in asked]
     told += [series("DCGM_FI_DEV_GPU_UTIL", [40] * 3, "whole-1", container="app", UUID="GPU-2")]
     told += [series(REQUESTS, [1] * 3, "a30-1", container="app", resource="nvidia_com_mig_2g_12gb")]
+    told += [series("DCGM_FI_PROF_GR_ENGINE_ACTIVE", [0.5] * 3, "single-1", container="app", **parts[0])]
+    told += [series(REQUESTS, [2] * 3, "single-1", container="app", resource="nvidia_com_gpu")]
     _, frame, _ = load(answer(memory(), *told))
     frame = frame.set_index("job_name")
-    np.testing.assert_allclose(frame["requested_gpu_percent"], [400 / 7, np.nan, 50])
-    np.testing.assert_allclose(frame["gpu_usage_percent"], [200 / 7, 40, np.nan])
+    asked = {WEB: 400 / 7, "whole-1": np.nan, "a30-1": 50, "single-1": 600 / 7}
+    used = {WEB: 200 / 7, "whole-1": 40, "a30-1": np.nan, "single-1": 150 / 7}
+    for name, known in (("requested_gpu_percent", asked), ("gpu_usage_percent", used)):
+        assert frame[name].to_dict() == pytest.approx(known, nan_ok=True)
     assert frame.loc[WEB, "peak_gpu_memory_bytes"] == 2 * GIB

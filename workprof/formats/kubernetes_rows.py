@@ -1,7 +1,7 @@
 """The rows of a pod of Kubernetes: one, or one per container where it has several; init containers apart."""
 
 import functools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from workprof.formats.kubernetes_objects import (
@@ -16,6 +16,7 @@ from workprof.formats.kubernetes_objects import (
     set_aside,
     text_of,
 )
+from workprof.formats.pod_series import gpu_share
 from workprof.formats.pod_tasks import Made, words_of
 
 Cell = str | float | None
@@ -201,7 +202,11 @@ def _rows(
         yield _in_order(common | _own(each, {}, status, own) | first), name, True, True
 
 
-def _in_order(cells: Mapping[str, Cell]) -> tuple[Cell, ...]:
+def _in_order(cells: dict[str, Cell]) -> tuple[Cell, ...]:
+    """The cells of a row; on nodes whose GPUs are slices by the product's name, each that is requested is one."""
+    product, gpus = cells["gpu_type"], cells["gpu_request"]
+    if isinstance(product, str) and isinstance(gpus, float) and "-MIG-" in product:
+        cells["gpu_request"] = gpus * gpu_share(product)
     return tuple(map(cells.get, COLUMNS))
 
 

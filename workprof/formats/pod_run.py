@@ -27,6 +27,7 @@ from workprof.formats.pod_series import (
     MEMORY,
     OOM_KILLED,
     OWNER,
+    PART,
     PART_ID,
     PHASE,
     REASON,
@@ -38,6 +39,7 @@ from workprof.formats.pod_series import (
     Quantity,
     Series,
     added,
+    gpu_share,
     growth_of,
     label,
     larger,
@@ -48,6 +50,8 @@ from workprof.formats.pod_series import (
 from workprof.formats.pod_tasks import Made
 
 NO_CONTAINER = ("", "POD")
+GPUS = "nvidia_com_gpu"
+"""The resource that is whole GPUs, or slices where each GPU of a node is cut into equal ones."""
 OVER = ("Succeeded", "Failed")
 """Phases of pods that run no more."""
 WORKLOAD_KINDS = {
@@ -282,6 +286,7 @@ class PodRun:
     used: tuple[float, float] = (np.inf, -np.inf)  # and `seen`: first and last moment of samples of use, and of all
     seen: tuple[float, float] = (np.inf, -np.inf)
     step: float = np.inf
+    part: float = 1.0  # share of a GPU that each of its GPUs is
 
     def take(self, told: Told) -> None:
         """Add a series that has a point."""
@@ -292,6 +297,7 @@ class PodRun:
             self.used = (min(self.used[0], span[0]), max(self.used[1], span[1]))
             self.node = self.node or labels.get("node", "")
             self.step = min(self.step, series.step)
+            self.part = min(self.part, gpu_share(labels.get(PART, "")))
         if kind == PHASE:
             self.phase_last = max(self.phase_last, span[1])
             held_at = series.times[series.values > 0]
@@ -382,7 +388,7 @@ class PodRun:
     def amount(self, what: str, resource: str, names: Collection[str] = ()) -> float | None:
         """A request or a limit of some containers, or of all."""
         amounts = {
-            name: one.declared[what, resource]
+            name: one.declared[what, resource] - one.kinds[what, resource].get(GPUS, 0.0) * (1.0 - self.part)
             for name, one in self.containers.items()
             if (what, resource) in one.declared
         }
