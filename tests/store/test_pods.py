@@ -460,6 +460,18 @@ def test_labels_of_an_engine_tell_the_tasks_of_pods(load):
     assert frame["task_name"].tolist() == ["extract", "extract", "load", "load"]
 
 
+@pytest.mark.parametrize(
+    ("gap", "told", "rows", "apart"), [(7200, "", 1, 1), (1200, "", 1, 0), (7200, "created", 2, 0)]
+)
+def test_a_gap_in_a_pod_of_which_no_creation_is_told_is_named(load, gap, told, rows, apart):
+    firsts = (0, 1140 + gap)
+    use, created = memory([3e8] * 20, pod="db-0"), series("kube_pod_created", [T0] * 20, "db-0")
+    for one, values in ((use, [5e8] * 20), (created, [T0 + firsts[1]] * 20)):
+        one["values"] += points(values, start=firsts[1])
+    report, _, checks = load(answer(use, *([created] if told else [])))
+    assert (report.rows, checks["seen apart"].count if "seen apart" in checks else 0) == (rows, apart)
+
+
 def test_tasks_of_two_groups_of_airflow_are_two(load):
     told = []
     for at, task in enumerate(("us.extract", "eu.extract", "join")):

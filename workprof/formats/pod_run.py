@@ -286,6 +286,7 @@ class PodRun:
     used: tuple[float, float] = (np.inf, -np.inf)  # and `seen`: first and last moment of samples of use, and of all
     seen: tuple[float, float] = (np.inf, -np.inf)
     step: float = np.inf
+    longest: tuple[int, float] = (0, 0.0)  # points of its longest series of use, and the longest time without one
     part: float = 1.0  # share of a GPU that each of its GPUs is
 
     def take(self, told: Told) -> None:
@@ -297,6 +298,8 @@ class PodRun:
             self.used = (min(self.used[0], span[0]), max(self.used[1], span[1]))
             self.node = self.node or labels.get("node", "")
             self.step = min(self.step, series.step)
+            if series.times.size > self.longest[0]:
+                self.longest = (series.times.size, float(np.diff(series.times).max(initial=0.0)))
             self.part = min(self.part, gpu_share(labels.get(PART, "")))
         if kind == PHASE:
             self.phase_last = max(self.phase_last, span[1])

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from workprof.core.units import HOUR_S
 from workprof.formats.declare import Read, Remark
 from workprof.formats.pod_run import OVER, PodRun, Told, tellings, whole_pod_only
 from workprof.formats.pod_series import (
@@ -323,6 +324,13 @@ class PodRuns:
                 "pods have one sample of use: their peak is that sample's",
             ),
             (
+                "seen apart",
+                "warning",
+                sum(_may_be_two(run) for run in runs),
+                "pods have no sample for an hour or more, and then have some: they are one run, whose time counts "
+                "throughout; export kube_pod_created or the pods' uid, so that a pod made again is another run",
+            ),
+            (
                 "killed for memory",
                 "warning",
                 sum(run.kills(()) > 0 or run.reason() == OOM_KILLED for run in runs),
@@ -365,6 +373,13 @@ class PodRuns:
             yield Remark("other series", total, f"{total:,} series say nothing of a pod and were left out: {names}")
 
 
+def _may_be_two(run: PodRun) -> bool:
+    """Tell whether nothing but a gap says that a pod was made again under its name."""
+    known = run.uid or {CREATED, STARTED} & run.moments.keys()
+    return not known and run.longest[1] >= max(HOUR_S, MANY_STEPS * run.step)
+
+
+MANY_STEPS = 10
 REQUEST_OF_MEMORY = (REQUEST, "memory")
 
 
