@@ -120,6 +120,26 @@ def test_a_reason_beside_the_status_tells_kills_for_memory(store, write, place):
     assert ("killed for memory" in {each.name for each in report.checks}) == (place != "none")
 
 
+def test_members_of_what_only_holds_others_are_fields(store, write):
+    """`argo list -o json`; a uid of each run is no user."""
+    rows = [
+        {
+            "metadata": {"name": f"wf-{i}", "uid": f"u{i}"},
+            "status": {
+                "phase": "Succeeded",
+                "startedAt": f"2026-05-01T0{i}:00:00Z",
+                "finishedAt": f"2026-05-01T0{i}:30:00Z",
+            },
+        }
+        for i in range(3)
+    ]
+    assert store.ingest([write("argo.json", json.dumps(rows, indent=1))], IngestOptions()).rows == 3
+    frame = store.frame("argo", ["job_name", "status", "duration_s"])
+    assert frame.iloc[0].tolist()[1:] == ["wf-0", "Succeeded", 1800]
+    with pytest.raises(ColumnMissing):
+        store.frame("argo", ["user"])
+
+
 def test_a_list_in_a_member_of_one_record_is_no_table(store, write):
     one = {"job_name": "a", "duration_s": 3, "container": {"environment": [{"name": "A", "value": "1"}]}}
     assert store.ingest([write("one.json", json.dumps(one, indent=1))], IngestOptions()).rows == 1

@@ -26,6 +26,7 @@ _STARTS = {
     "cancel": KILLED,
     "kill": KILLED,
     "delet": KILLED,
+    "removed": KILLED,
     "rerun": KILLED,
     "preempt": KILLED,
     "evict": KILLED,

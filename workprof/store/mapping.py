@@ -304,9 +304,26 @@ _TRUTHS = {words_of(name)[0]: truth for name, truth in generic.TRUTHS.items()}
 _WANTED = {field: tuple(words_of(name)[0] for name in names) for field, names in SYNONYMS.items()}
 
 
+OUTER = frozenset(["metadata", "spec", "status", "stats", "attributes", "properties", "details", "info"])
+"""Members of a record that only hold others: Kubernetes' `metadata.name` and `status.startTime`."""
+
+
+def _named(columns: Sequence[str]) -> dict[str, tuple[frozenset[str], str]]:
+    """The words of columns, those of a member of `OUTER` without it where they name a field that no other does."""
+    known = {words for each in _WANTED.values() for words in each}
+    result = {column: words_of(column) for column in columns}
+    there = [words for words, _ in result.values()]
+    for column, (words, _) in result.items():
+        outer, dot, inner = column.partition(".")
+        own = words_of(inner) if dot and outer.lower() in OUTER and words not in known else (words, "")
+        if own[0] in known and own[0] not in there:
+            result[column] = own
+    return result
+
+
 def guesses(look: Look) -> dict[str, Guess]:
     """Field -> what it may be taken from: equal names first, then by `SYNONYMS`; every column is used once."""
-    named = {column: words_of(column) for column in look.columns}
+    named = _named(look.columns)
     free = list(look.columns)
     result: dict[str, Guess] = {}
     for field in FIELDS:
@@ -592,7 +609,7 @@ def _bad_ends(column: str, look: Look) -> tuple[int, int]:
 EXIT_CODE = re.compile(r"-?[1-9]\d*(?:\.0)?(?::\d+)?|0:[1-9]\d*")
 
 LONGEST_LOGIN = 32
-"""Characters of a user's name (useradd); uids of Kubernetes are longer, and are of pods."""
+"""Characters of a login (useradd); uids of Kubernetes are longer and are of pods, as are texts of one run each."""
 
 
 def _fits_text(field: str, column: str, there: Sequence[str], look: Look) -> bool:
@@ -607,8 +624,9 @@ def _fits_text(field: str, column: str, there: Sequence[str], look: Look) -> boo
         return bool(known) or (words <= {*SHORT_STATES} and any(len(word) > 1 for word in words))
     if field == "task_name" and words_of(column)[0] & WRITTEN:
         return _shared(column, look)
-    if field == "user" and column.strip().lower() == "uid":
-        return all(len(value.strip()) <= LONGEST_LOGIN for value in there)
+    if field == "user" and column.rpartition(".")[2].strip().lower() == "uid":
+        of_runs = not numeric and 1 < len(there) == len({*there})
+        return not of_runs and all(len(value.strip()) <= LONGEST_LOGIN for value in there)
     if field in ("node", "gpu_type", "workload", "group"):
         return not (numeric and words_of(column)[0] & {"nodes", "gpu", "instance", "queue"})
     return True
