@@ -184,6 +184,21 @@ def test_a_run_whose_last_part_has_not_ended_goes_on(tmp_path):
     np.testing.assert_array_equal(found, [160, np.nan])
 
 
+@pytest.mark.parametrize("status", [("RUNNING", "SUCCEEDED"), ("COMPLETED", "FAILED"), (False, True)])
+def test_a_run_ended_as_its_last_part_did(tmp_path, status):
+    path = tmp_path / "t.duckdb"
+    rows = [(f"j{at // 2}", 100.0 * at, 100.0 * at + 60, status[at % 2]) for at in range(4)]
+    with duckdb.connect(path) as connection:
+        kind = "BOOLEAN" if status[0] is False else "VARCHAR"
+        connection.execute(f'CREATE TABLE t (job VARCHAR, start DOUBLE, "end" DOUBLE, success {kind})')
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows[::-1])
+        connection.execute("ALTER TABLE t RENAME success TO state" if kind == "VARCHAR" else "SELECT 1")
+    pull(tmp_path, "--from", path, "--as", "runs", "--run", "job")
+    rows = rows_of(tmp_path, "runs")
+    assert set(rows["status"]) == {"finished" if status[1] is True else status[1]}
+    assert rows["job_name"].tolist() == ["j0", "j1"] and "task_name" not in rows  # though each stands in two rows
+
+
 @pytest.mark.parametrize(
     ("address", "told"),
     [

@@ -18,6 +18,8 @@ from workprof.formats.fields import TEXT_FIELDS
 SUMS = ("duration_s", "read_bytes", "write_bytes", "read_count", "write_count")
 MEANS = ("cpu_usage_percent", "gpu_usage_percent", "mean_memory_bytes", "mean_gpu_memory_bytes")
 FIRST = ("submit_time_s", "start_time_s")
+LAST = ("start_time_s", "end_time_s", "submit_time_s")
+"""Moments by which the last row of a run is known, the best first."""
 NO_VALUE = "(no value)"
 PLACE, STRATUM, BEFORE, TOTAL = "workprof_place", "workprof_stratum", "workprof_before", "workprof_total"
 N_ROWS = "workprof_rows"
@@ -100,8 +102,11 @@ def runs(table: Any, keys: Sequence[str], fields: Mapping[str, str]) -> Any:
 
     A run begins with its first row and ends with its last, or not where one that began has no end; means count by the
     rows' duration where that is known, of durations, bytes and calls the sum counts, of other numbers the largest; of
-    texts the first in the engine's order.
+    texts the first in the engine's order. It ended as its row did that began last.
     """
+    last = next(
+        (fields[field] for field in LAST if field in fields and not table.schema()[fields[field]].is_string()), ""
+    )
     of = {column: field for field, column in fields.items()}
     weight = _row_duration(table, fields)
     made: dict[str, Any] = {}
@@ -112,6 +117,8 @@ def runs(table: Any, keys: Sequence[str], fields: Mapping[str, str]) -> Any:
         if field == "end_time_s" and "start_time_s" in fields and not kind.is_string():
             goes_on = (column.isnull() & table[fields["start_time_s"]].notnull()).any()
             made[name] = goes_on.ifelse(_ibis().null(kind), column.max())
+        elif field == "status" and last and not kind.is_numeric():
+            made[name] = column.argmax(table[last])
         elif not kind.is_numeric():
             made[name] = (
                 column.max() if kind.is_boolean() or (kind.is_temporal() and field not in FIRST) else column.min()

@@ -123,7 +123,7 @@ def _texts(engine: Engine, table: Any, run: tuple[str, ...], fields: dict[str, s
             "them there to numbers or moments (in a view), or leave --run out"
         )
     count = int(engine.one(expressions.differing(table, run, texts))["differing"]) if texts else 0
-    text = f"{count:,} runs have rows that differ in a text; the first in the engine's order counts"
+    text = f"{count:,} runs have rows that differ in a text; the first in the engine's order counts, of an end the last"
     return (Check("texts that differ", "info", count, text),) if count else ()
 
 
@@ -166,7 +166,15 @@ def _columns(
             f"rows of format {name} are parts of runs that the import folds; leave --sample and --run out, or give "
             f"--format generic with --map and --run"
         )
-    return store.with_mapping(head, options) if name == generic.FORMAT.name and not options.mapping else options
+    if name != generic.FORMAT.name or options.mapping:
+        return options
+    options = store.with_mapping(head, options)
+    task, job = (options.mapping.get(field) for field in ("task_name", "job_name"))
+    if task is None or task.column not in settings.run or (job is not None and job.column in settings.run):
+        return options
+    # what names a run stands in several of its rows, and is no task of several runs
+    others = {field: source for field, source in options.mapping.items() if field != "task_name"}
+    return replace(options, mapping=others | {"job_name": task})
 
 
 def _fields(options: IngestOptions, table: Any) -> dict[str, str]:
