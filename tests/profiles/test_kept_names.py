@@ -50,6 +50,20 @@ def test_names_stand_by_label_and_the_last_is_that_of_the_outliers(bench):
     assert [name.rpartition(" ")[2] for name in names[:-1]] == [f"(P{label})" for label in range(len(names) - 1)]
 
 
+def test_a_result_says_the_names_that_people_gave(bench):
+    before = bench.profiles("jobs", FIRST)
+    bench.set_profile_note("jobs", FIRST, ProfileNote(1, "nightly", ""))
+    to = same_runs(bench, 1)
+    for settings, label in ((FIRST, 1), (RECUT, to)):
+        for fit in (bench.profiles("jobs", settings), bench.profiles.cached("jobs", settings).result):
+            assert fit.to_frame().set_index("profile").loc[label, "name"] == f"nightly (P{label})"
+            assert f"nightly (P{label})" in fit.figure().to_json()
+        assert bench.profiles("jobs", settings) is bench.profiles("jobs", settings)
+    assert "nightly" not in before.figure().to_json()
+    bench.set_profile_note("jobs", FIRST, ProfileNote(1, "weekly", ""))
+    assert "weekly (P1)" in bench.profiles("jobs", FIRST).figure().to_json()
+
+
 def test_a_clustering_that_is_not_there_has_no_names_and_computes_nothing(bench):
     assert bench.profile_names("jobs", ProfileSettings(min_cluster_size=77)) == ()
     assert bench.jobs() == ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -159,6 +159,7 @@ class ProfileFit(Shown):
     sample_rows: int = 0
     """Rows that were clustered, where the others were assigned to the profiles found; 0 = all were clustered."""
     pairs: PairsHeld | None = None  # what became of the runs that were named as alike or unlike
+    given_names: dict[int, str] = field(default_factory=dict)  # label -> name that people gave; it is not kept with it
 
     @cached_property
     def typical_names(self) -> dict[int, str]:

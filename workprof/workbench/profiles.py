@@ -147,10 +147,29 @@ def _with_cached_profiles(
     return read
 
 
+def _with_given_names(bench: Any, entry: Dataset, fit: ProfileFit) -> ProfileFit:
+    """The profiles with the names that people gave them: one object for the same names, as a page draws that once."""
+    notes = bench.profile_notes(entry.hash, fit.settings)
+    given = {label: note.name for label, note in notes.items() if note.name.strip()}
+    key = bench.profiles.key(entry.hash, fit.settings)
+    kept = bench._known(key) if given else None
+    if kept is None or kept.digest != fit.digest:  # these are of the rows before a refresh, numbered in another way
+        return fit
+    named: ProfileFit = bench._cuts.get((key, str(given)), lambda: replace(fit, given_names=given))
+    return named
+
+
 class ProfileQuestions(DatasetQuestions):
     """The questions of the Profiles page."""
 
-    profiles = ask(questions.FIT, resolve=_in_rows, by_products=_tree, shortcut=_recut, refuse=_few_rows_or_columns)
+    profiles = ask(
+        questions.FIT,
+        resolve=_in_rows,
+        by_products=_tree,
+        shortcut=_recut,
+        dress=_with_given_names,
+        refuse=_few_rows_or_columns,
+    )
     hopkins = ask(questions.HOPKINS, resolve=_named)
     baseline = ask(
         questions.BASELINE, resolve=_named_labels, fit=lambda _, __, ___, given: given, frames=_beside_labels

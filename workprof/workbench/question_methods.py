@@ -399,7 +399,7 @@ class Bound(Generic[S, R]):
         if self.declared.shortcut is not None:
             quick = self.declared.shortcut(self.bench, *request, progress)
             if quick is not None:
-                return quick
+                return self._dressed(request[0], quick)
         result: R = self.bench._blocking(
             self._request(*request), self.declared.question.result, self._frames(*request, progress), progress
         )

@@ -32,8 +32,9 @@ ORDERS = ("std", "median", "size")
 
 
 def profile_names(fit: ProfileFit, notes: Mapping[int, ProfileNote] | None = None) -> dict[int, str]:
-    """Return label -> 'bert · worker (P7)', 'given name (P7)' or 'Unclustered'."""
-    return shown_names(fit.cards, fit.typical_names, {label: note.name for label, note in (notes or {}).items()})
+    """Return label -> 'bert · worker (P7)', 'given name (P7)' or 'Unclustered'; `notes`: as they are by now."""
+    given = fit.given_names if notes is None else {label: note.name for label, note in notes.items()}
+    return shown_names(fit.cards, fit.typical_names, given)
 
 
 def groups(fit: ProfileFit) -> NDArray[np.int64]:
