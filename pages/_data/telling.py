@@ -13,7 +13,7 @@ from workprof.core.text import visible
 from workprof.core.words import markdown_text
 from workprof.store.reports import Dataset
 from workprof.watch.digest import letters_of
-from workprof.watch.numbers import checked, refuse_unknown
+from workprof.watch.numbers import checked, looked_up
 from workprof.workbench import JOBS
 
 AT_ONCE_RUNS = 100_000
@@ -48,7 +48,7 @@ def _form(visit: Visit, dataset: Dataset) -> None:
         name = st.text_input("Name of the alert", key="data_alert_name")
         when = st.text_input("Fires when", key="data_alert_when", placeholder="kills_per_day > 5", help=_help())
         if st.button("Add alert", key="data_alert_add", disabled=not (name and when)):
-            refuse_unknown(alert_of(name, dataset.name, when).number)
+            looked_up(visit.workbench, dataset.hash, alert_of(name, dataset.name, when).number)
             visit.workbench.add_alert(name, dataset.hash, when)
             st.rerun()
 

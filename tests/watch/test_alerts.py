@@ -60,6 +60,24 @@ def test_numbers_are_those_of_the_answers(bench):
 
 
 @pytest.mark.slow
+def test_a_path_that_an_answer_does_not_have_is_refused_or_named(bench):
+    home = bench.settings.home
+
+    def add(when):
+        return run_here("alert", "add", "saving", "--when", when, "--dataset", "jobs", home=home)
+
+    later = add("memory.plan:recommended.nothing > 5")
+    assert (later.status, "whether there is such a number, `workprof check saving` tells" in later.err) == (0, True)
+    assert run_here("alert", "remove", "saving", home=home).status == 0
+    bench.verdict("jobs")
+    refused = add("memory.plan:recommended.nothing > 5")
+    assert (refused.status, "there is no 'nothing'; there is" in refused.err) == (2, True)
+    assert bench.alerts() == ()
+    fine = add("memory.plan:recommended.saved_share > 5")
+    assert (fine.status, "whether there is" in fine.err) == (0, False)
+
+
+@pytest.mark.slow
 def test_check_ends_with_the_status_that_cron_looks_at(bench):
     home = bench.settings.home
 

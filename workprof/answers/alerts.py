@@ -53,12 +53,15 @@ CHECKED = (
 )
 
 
-def alerts_answer(alerts: Sequence[Alert]) -> Answer:
-    """Every alert."""
+def alerts_answer(alerts: Sequence[Alert], unseen: Alert | None = None) -> Answer:
+    """Every alert; `unseen` is one of a path in an answer that is not computed yet."""
     sentence = f"{counted(len(alerts), 'alert')}; `workprof check` looks at all." if alerts else (
         "There is no alert yet; `workprof alert add NAME --when 'kills_per_day > 5' --dataset NAME` adds one."
     )  # fmt: skip
-    return Answer(sentence, tables=(Table("alerts", "Alerts", ALERTS, alerts),))
+    notes = () if unseen is None else (
+        f"{unseen.number} is not computed yet: whether there is such a number, `workprof check {unseen.name}` tells.",
+    )  # fmt: skip
+    return Answer(sentence, tables=(Table("alerts", "Alerts", ALERTS, alerts),), notes=notes)
 
 
 def alert_words(one: Checked) -> str:

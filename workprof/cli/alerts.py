@@ -49,12 +49,13 @@ def add(
     """Keep an alert in place of one of that name."""
     from workprof.answers.alerts import alerts_answer  # noqa: PLC0415  `workprof --version` stays quick
     from workprof.core.alerts import alert_of  # noqa: PLC0415
-    from workprof.watch.numbers import refuse_unknown  # noqa: PLC0415
+    from workprof.watch.numbers import looked_up  # noqa: PLC0415
 
-    refuse_unknown(alert_of(name, dataset, when).number)
+    rule = alert_of(name, dataset, when)
     with opened(home) as workbench:
+        certain = looked_up(workbench, dataset, rule.number)
         workbench.add_alert(name, dataset, when)
-        answer = alerts_answer(workbench.alerts())
+        answer = alerts_answer(workbench.alerts(), None if certain else rule)
     emit_answer(answer, as_json)
 
 

@@ -1,5 +1,6 @@
 """The numbers that an alert can be about: short names, and every number of a declared question's document."""
 
+import contextlib
 import math
 import time
 from collections.abc import Callable, Iterable
@@ -129,6 +130,22 @@ def refuse_unknown(number: str) -> None:
     if name not in known:
         raise SettingsError(f"no {'question' if colon else 'number'} is called {name!r}{near(name, known)}; there are "
                             f"{', '.join(READERS)}, and QUESTION:PATH such as memory.plan:today.kills")  # fmt: skip
+
+
+def looked_up(bench: Workbench, dataset: str, number: str) -> bool:
+    """Refuse a number that no dataset has, or that a kept answer does not; whether nothing is left to look up.
+
+    Raises SettingsError, which names what there is.
+    """
+    refuse_unknown(number)
+    name, colon, _ = SAME.get(number, number).partition(":")
+    if not colon:
+        return True
+    kept: bool = getattr(bench, BY_WORDS[name].call).cached(dataset).result is not None
+    if kept:
+        with contextlib.suppress(NotEnoughData):  # it may be known of later runs
+            value_of(bench, dataset, number)
+    return kept
 
 
 def checked(bench: Workbench, alerts: Iterable[Alert]) -> tuple[Checked, ...]:
