@@ -17,7 +17,7 @@ from pages._frame.cross_link import Link, Parameters
 from pages._frame.errors import guard
 from pages._parts import clusterings, controls, figures, tables
 from workprof.answers.classifier import profile_reliability
-from workprof.answers.forecasts import additivity, forecast_sentence, need_headline, request_sentence
+from workprof.answers.forecasts import additivity, example_words, forecast_sentence, need_headline, request_sentence
 from workprof.charts.classify.held_out import held_out_scatter
 from workprof.charts.classify.job import estimate_rows, past_jobs_table, top_three, waterfall
 from workprof.charts.profiles.jobs import Selection
@@ -122,7 +122,7 @@ def _existing(view: View, row_id: int | None) -> Given:
     if not unseen:
         st.caption("This job was in the training data; expect lower accuracy on new jobs.")
     elif held is not None and row_id == held.held_out.example:
-        st.caption("A typical held-out run: its needs lie inside their intervals; half of such runs are farther off.")
+        st.caption(example_words(held.held_out))
     actual = {name: float(past[name].iloc[0]) for name in TARGETS if name in past.columns}
     return Given(
         past[known],

@@ -24,7 +24,7 @@ from tests.charts.records_for_classify import (
 )
 from tests.charts.records_for_tests import HOSTILE
 from workprof.answers.classifier import confusion_note, interactions_sentence, missed_table
-from workprof.answers.forecasts import PUBLISHED, additivity, request_sentence
+from workprof.answers.forecasts import PUBLISHED, additivity, example_words, request_sentence
 from workprof.answers.verdict import why_found
 from workprof.charts.classify.effects import beeswarm, dependence, interaction_heatmap, odds_axis, offsets, profile_bars
 from workprof.charts.classify.held_out import held_out_scatter
@@ -116,6 +116,9 @@ def test_a_waterfall_adds_up_and_names_what_training_did_not_know():
     assert "The contributions add up to the score." in chart.note
     assert "do not add up to the score (gap" in additivity(explanation(additive=False))
     assert chart.takeaway == "This user, unseen in training, raises the odds of P7 4.5-fold."
+    axis = chart.figure.layout.xaxis
+    assert axis.ticktext[axis.tickvals.index(0)] == "× 1"
+    assert len(axis.tickvals) >= 3 and axis.showticklabels is not False
 
 
 def test_names_leave_the_bars_of_a_waterfall_half_of_a_narrow_column_and_are_whole_under_the_pointer():
@@ -384,6 +387,12 @@ def test_held_out_runs_stand_with_the_one_in_question_ringed_and_the_hit_rate_of
     assert len(next(trace for trace in chart.figure.data if trace.name == "outside").x) == (~chart.data["inside"]).sum()
     without = held_out_scatter(given, "peak_memory_bytes", None)
     assert not any(trace.name == "this run" for trace in without.figure.data)
+
+
+def test_an_example_beyond_its_interval_is_said_to_be_one():
+    inside, beyond = (replace(held(), example=at) for at in (101, 104))
+    assert "its needs lie inside their intervals" in example_words(inside)
+    assert example_words(beyond).endswith("none with a predicted profile has all its needs inside their intervals.")
 
 
 def test_runs_without_a_fact_are_neither_drawn_nor_counted():

@@ -123,6 +123,14 @@ def hit_sentence(held: HeldOut, target: str) -> str:
     )
 
 
+def example_words(held: HeldOut) -> str:
+    """How usual the run is that stands as the example: one beyond its intervals is one only where all are."""
+    at = int((held.row_ids == held.example).argmax())
+    if all(one.inside[at] or not math.isfinite(one.actual[at]) for one in held.compared.values()):
+        return "A typical held-out run: its needs lie inside their intervals; half of such runs are farther off."
+    return "A held-out run: none with a predicted profile has all its needs inside their intervals."
+
+
 def held_out_note(shown: int, known: int) -> str:
     """What the marks of held-out runs are."""
     return f"{shown} of {counted(known, 'run')} that training did not see. On the dashed line a prediction is exact."

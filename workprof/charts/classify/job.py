@@ -24,6 +24,7 @@ from workprof.answers.forecasts import (
     reason_sentence,
 )
 from workprof.charts import shapes
+from workprof.charts.classify.effects import odds_axis
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.theme import CHROME_PX, COLOURS, OUTLIER_COLOUR
 from workprof.core.records import to_json
@@ -116,13 +117,7 @@ def waterfall(result: JobExplanation, naming: Naming) -> Chart:
                 hovertemplate="%{hovertext}<extra></extra>",
             )
         ],
-        x={
-            "title": "Odds",
-            "showticklabels": False,
-            "range": _range(amounts),
-            "zeroline": True,
-            "zerolinecolor": OUTLIER_COLOUR,
-        },
+        x=odds_axis(np.cumsum(amounts[:-1])) | {"range": _range(amounts)},
         y={
             "autorange": "reversed",
             "showgrid": False,
