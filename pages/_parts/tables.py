@@ -8,13 +8,16 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from pandas.io.formats.style import Styler
 
 from workprof.answers.help.terms import explained, heading
 from workprof.core.answer import Table
-from workprof.core.table import BYTE_ORDER_MARK, MISSING, Column, csv_bytes
+from workprof.core.table import BYTE_ORDER_MARK, MEASURES, MISSING, Column, csv_bytes
+from workprof.core.units import format_share
 from workprof.core.words import visible_table
 
 MOST_ROWS = 1000
+SHARE = MEASURES["share"].form
 
 
 def show(
@@ -29,8 +32,10 @@ def show(
     Columns that are values of something, as the frame's `columns.name` says, are called as they are.
     """
     given = pd.DataFrame(frame)
-    table = visible_table(given)
-    look = columns(declared) if declared else headings([] if given.columns.name else table.columns, column_config)
+    table: Frame = visible_table(given)
+    look = headings([] if given.columns.name else given.columns, column_config)
+    if declared:
+        table, look = _declared(table, declared)
     return st.dataframe(table, hide_index=True, placeholder=MISSING, column_config=look, **further)
 
 
@@ -42,7 +47,8 @@ def answer(table: Table, **further: Any) -> Any:
 
 MOST_KEPT = 32
 """Tables that are made once for all runs of the pages that show them, each with its rows, which are kept alive."""
-Look = tuple[pd.DataFrame, dict[str, Any]]
+Frame = pd.DataFrame | Styler
+Look = tuple[Frame, dict[str, Any]]
 _KEPT: OrderedDict[Hashable, tuple[Sequence[Any], Look]] = OrderedDict()
 _GUARD = threading.Lock()
 
@@ -50,19 +56,26 @@ _GUARD = threading.Lock()
 def _made_once(table: Table) -> Look:
     """Return how a table looks, of before where the same rows stand under the same columns."""
     if not 0 < len(table.rows) <= MOST_ROWS:
-        return visible_table(table.shown()), columns(table.seen)
+        return _declared(visible_table(table.shown()), table.seen)
     key = table.columns, tuple(map(id, table.rows))
     with _GUARD:
         known = _KEPT.get(key)
         if known is not None:
             _KEPT.move_to_end(key)
             return known[1]
-    look = visible_table(table.shown()), columns(table.seen)
+    look = _declared(visible_table(table.shown()), table.seen)
     with _GUARD:
         _KEPT[key] = tuple(table.rows), look
         while len(_KEPT) > MOST_KEPT:
             _KEPT.popitem(last=False)
     return look
+
+
+def _declared(frame: pd.DataFrame, declared: Sequence[Column]) -> Look:
+    """Return how a declared table looks: shares are written as everywhere, and are numbers that can be sorted."""
+    shares = [one.name for one in declared if one.number and one.shown_form == SHARE and one.name in frame]
+    look = columns([replace(one, form=" ") if one.name in shares else one for one in declared])
+    return (frame.style.format(dict.fromkeys(shares, format_share), na_rep=MISSING) if shares else frame), look
 
 
 def saved(table: Table, name: str, *, key: str, alt: str, **further: Any) -> Any:
@@ -89,7 +102,7 @@ def columns(declared: Sequence[Column]) -> dict[str, Any]:
     given = {}
     for one in declared:
         look = {"help": one.help, "width": one.width, "pinned": one.pinned}
-        look |= {"format": one.shown_form if one.number else ""}
+        look |= {"format": one.shown_form.strip() if one.number else ""}
         known: dict[str, Any] = {name: value for name, value in look.items() if value}
         kind: Any = st.column_config.NumberColumn if one.number else st.column_config.Column
         if known or one.heading:

@@ -5,6 +5,7 @@ import shutil
 
 import pandas as pd
 import pytest
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from tests.faults.soundness import until
 from tests.pages.conftest import SAMPLE, by_options, labels, problems, words
@@ -13,6 +14,7 @@ from workprof.core.progress import hearing
 from workprof.core.question import parameters_of
 from workprof.core.records import pack
 from workprof.core.settings import from_environment
+from workprof.core.units import format_share
 from workprof.forecasts.durations import GROUPINGS, DurationSettings
 from workprof.forecasts.estimate_evaluation import evaluate_estimates
 from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
@@ -197,9 +199,13 @@ def test_the_table_is_that_of_the_library_and_baselines_can_be_left_out(app, par
     asked = EstimateEvaluationSettings(EstimateSettings(split="by_time"))
     found = house().workbench.estimate_evaluation.cached(part, asked).result
     test = app("durations", **TESTED)
-    table = next(frame.value for frame in test.dataframe if "within_2x" in frame.value.columns)
+    shown = next(frame for frame in test.dataframe if "within_2x" in frame.value.columns)
+    table, texts = shown.value, convert_arrow_bytes_to_pandas_df(shown.proto.arrow_data.styler.display_values)
     assert table["label"].iloc[0] == "workprof ★ best"
-    assert table["within_2x"].iloc[0] == found.predictors["chosen"].within_2x
+    best = found.predictors["chosen"]
+    assert (table["within_2x"].iloc[0], table["ratio_error_p90"].iloc[0]) == (best.within_2x, best.ratio_error.p90)
+    assert texts["within_2x"].iloc[0] == format_share(best.within_2x)  # one spelling of all shares
+    assert texts["ratio_error_p90"].iloc[0] == format_share(best.ratio_error.p90)
     assert len(table) == len(found.predictors)
     test.toggle(key="durations_baselines").set_value(False).run()
     assert problems(test) == []

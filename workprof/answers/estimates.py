@@ -123,11 +123,7 @@ INSIDE = "Test runs whose true value lies in their interval."
 
 
 def _ratio(place: str, heading: str) -> Column:
-    def said(one: Any) -> str:
-        value = getattr(one.ratio_error, place)
-        return format_share(value, 0) if math.isfinite(value) else "infinite"
-
-    return Column(f"ratio_error_{place}", f"ratio_error.{place}", heading, help=MEANING, said=said)
+    return Column(f"ratio_error_{place}", f"ratio_error.{place}", heading, unit="share", help=MEANING)
 
 
 def _within(share: int) -> Column:
