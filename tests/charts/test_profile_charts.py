@@ -88,13 +88,16 @@ def test_a_zero_lies_at_the_left_edge_of_a_logarithmic_axis():
     zero = replace(fit.spread, raw_q1=np.zeros_like(fit.spread.raw_q1), raw_q3=1e6 * fit.spread.raw_q3)
     chart = feature_boxes(replace(fit, spread=zero), NAMES, "cpu_usage_percent")
     assert "Zero lies at the left edge." in chart.note
+    assert (chart.figure.layout.xaxis.type, chart.figure.layout.xaxis.dtick) == ("log", 1)
     assert all(min(trace.q1) > 0 for trace in chart.figure.data)
 
 
 def test_boxes_mark_the_smallest_mean_and_largest_standard_deviation_of_the_profiles():
-    words = [note.text for note in feature_boxes(made.fit(), NAMES, "cpu_usage_percent").figure.layout.annotations]
+    chart = feature_boxes(made.fit(), NAMES, "cpu_usage_percent")
+    words = [note.text for note in chart.figure.layout.annotations]
     mean = np.mean([0.5, 0.1, 2.0])
     assert sorted(words) == sorted(["smallest σ 0.1", "largest σ 2", f"typical σ {mean:.3g}"])
+    assert not chart.sent(dark=False, selectable=False, narrow=True)["layout"]["annotations"]  # beside them is no room
 
 
 @pytest.mark.parametrize(("order", "expected"), [("median", [0, 1, 2, -1]), ("size", [2, 1, 0, -1])])

@@ -60,6 +60,8 @@ def mark(profile: int) -> Mark:
 FONT = '"Source Sans", sans-serif'
 """Of the pages' other words."""
 SMALL_PX, TITLE_PX = 12, 14
+WIDE_ONLY = "wide"
+"""Name of a note that a phone has no room for: its words stand in the text beside the figure, too."""
 
 
 def readable(figure: go.Figure, *, dark: bool, narrow: bool = False) -> go.Figure:
@@ -88,6 +90,7 @@ def readable(figure: go.Figure, *, dark: bool, narrow: bool = False) -> go.Figur
         if trace.get("type") == "scatter" and "marker" in trace:  # Plotly outlines marks of several sizes
             trace["marker"].setdefault("line", {}).setdefault("width", 0)
     if narrow:
+        layout["annotations"] = [one for one in layout.get("annotations", ()) if one.get("name") != WIDE_ONLY]
         _short_labels(axes, traces, _named_columns(axes, traces))
     margin = layout["margin"]
     margin |= {side: max(px, margin.get(side) or 0) for side, px in room(traces, layout).items()}

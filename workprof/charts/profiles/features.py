@@ -16,7 +16,7 @@ from workprof.charts import shapes
 from workprof.charts.durations.observed import value_axis
 from workprof.charts.profiles.overview import sizes
 from workprof.charts.shapes import Chart, figure_of
-from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR, rows_height
+from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR, WIDE_ONLY, rows_height
 from workprof.core.words import distinct, label, plotly_text, shortened
 from workprof.profiles.features import FittedTransform, scale_values
 from workprof.profiles.fit import ProfileFit
@@ -132,6 +132,7 @@ def _own_axis(table: pd.DataFrame, feature: str) -> _Axis:
         return _Axis(columns, {"title": axis.title, "range": _room(float(known.min()), most), **ticks})
     zero = bool((known <= 0).any())
     edge = least / 2 if zero else least
+    ticks = ticks or {"dtick": 1}  # decades: of those between, Plotly writes the first digit alone
     look = {"title": axis.title, "type": "log", "range": _room(math.log10(edge), math.log10(most)), **ticks}
     return _Axis(columns, look, log, edge, zero)
 
@@ -209,6 +210,7 @@ def _annotate(figure: go.Figure, table: pd.DataFrame, position: int, words: str,
         xanchor="right" if left else "left",
         xshift=-8 if left else 8,
         font={"size": 12},
+        name=WIDE_ONLY,
     )
 
 
