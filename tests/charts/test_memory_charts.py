@@ -291,6 +291,7 @@ def test_the_pick_of_a_price_becomes_a_scenario():
 def test_every_point_of_the_plane_is_in_the_table():
     found = given.replayed()
     assert len(frontier_chart(found, 0.0).data) == len(found.policies) + len(found.frontier)
+    assert frontier_chart(found, 0.0).takeaway.startswith("With their usual settings, ")  # unlike the curve beside them
 
 
 @pytest.mark.parametrize(("times", "ticks"), [(1.0, "~s"), (1e-9, None)])

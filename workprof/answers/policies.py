@@ -263,7 +263,7 @@ def rules_sentence(result: ReplayResult) -> str:
         return f"{counted(len(known), 'rule')} on the same runs."
     good = [one for one in known if one.failures <= now.failures and one.wasted_gb_h < now.wasted_gb_h]
     names = listed([policy_name(one.policy) for one in sorted(good, key=lambda one: one.wasted_gb_h)])
-    words = f"{len(good)} of {counted(len(known), 'rule')}"
+    words = f"With their usual settings, {len(good)} of {counted(len(known), 'rule')}"
     waste = "wastes" if len(good) == 1 else "waste"
     return f"{words} {waste} less than requests enforced at no more kills{f': {names}' if good else ''}."
 
