@@ -10,11 +10,11 @@ from pages import _shell
 from pages._frame import header
 from pages._frame.errors import guard, refused
 from pages._frame.visit import Visit
-from pages._parts import controls, figures, forms, running_work, tabs
+from pages._parts import clusterings, controls, figures, forms, running_work, tabs
 from pages._sweep import views
 from workprof.answers.how_long import Expected, computed_words, earlier_runs, expected_sweep, part_sentence, sweep_words
 from workprof.answers.profiles import PUBLISHED
-from workprof.answers.sweep import chosen_sentence, place, standing_words
+from workprof.answers.sweep import chosen_sentence, in_use_sentence, place, standing_words
 from workprof.core.units import format_duration
 from workprof.core.words import counted, markdown_text
 from workprof.profiles.questions import GROUP, SWEEP
@@ -122,6 +122,9 @@ def _results(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
     complete = state.standing.complete
     with first:
         figures.headline(markdown_text(chosen_sentence(state.runs, state.chosen, complete), 400))
+        used = visit.workbench.profiles.cached(dataset.hash, clusterings.everywhere(dataset)).result
+        if used is not None and (other := in_use_sentence(used, state.runs)):
+            st.caption(markdown_text(other, 300))
     view = views.View(visit, dataset, state)
     with views_place:
         tabs.show_open(views.TABS, VIEWS, view)

@@ -13,6 +13,7 @@ from workprof.answers.sweep import (
     SCORES,
     chosen_sentence,
     comparison_answer,
+    in_use_sentence,
     left_out_table,
     ranked,
     run_name,
@@ -252,3 +253,17 @@ def test_the_estimate_grows_with_rows_and_exactness():
     assert quick.seconds < expected_sweep(SETTINGS, 100_001).seconds
     assert "OPTICS on 4,000 of them" in sweep_words(SETTINGS, 100_001, quick)
     assert "on 500 runs" in sweep_words(SweepSettings(sample_rows=500), 100_001, quick)
+
+
+def test_the_setting_in_use_is_named_where_the_grid_lacks_it():
+    fit = made.fit()
+
+    def used(**changes):
+        return replace(fit, settings=replace(RUNS[0].settings, **changes))
+
+    assert in_use_sentence(used(), RUNS) == ""
+    told = in_use_sentence(used(min_cluster_size=16), RUNS)
+    assert told.startswith(
+        "Not in this grid: the profiles in use, standard scaling, Euclidean, minimum size 16 (3 profiles"
+    )
+    assert in_use_sentence(used(min_cluster_size=16, sample_rows=100), RUNS) == ""  # of other runs

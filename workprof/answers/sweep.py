@@ -22,6 +22,7 @@ from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column, printed
 from workprof.core.units import format_share
 from workprof.core.words import counted, listed
+from workprof.profiles.fit import ProfileFit
 from workprof.profiles.names import name_at
 from workprof.profiles.settings import ALGORITHM_WORDS, METRIC_WORDS, ProfileSettings
 from workprof.profiles.sweep import (
@@ -37,6 +38,9 @@ from workprof.profiles.sweep import (
     clustered_share,
 )
 
+OF_GRID = ("features", "mode", "sample_rows")
+"""What all settings of a grid share."""
+IN_GRID = ("algorithm", "scaler", "metric", "min_cluster_size")
 HIGHER, LOWER, NEITHER = "higher is better", "lower is better", "neither high nor low is better"
 SCALER_WORDS = {"none": "none", "standard": "standard", "minmax": "min–max", "robust": "robust", "power": "power"}
 
@@ -275,8 +279,11 @@ def run_name(run: SweepRun) -> str:
 
 def setting_words(run: SweepRun) -> str:
     """'power scaling, Euclidean, minimum size 50'; the algorithm where it is not the usual one."""
-    settings = run.settings
-    words = f"{SCALER_WORDS[settings.scaler]} scaling, {METRIC_WORDS[settings.metric]}, minimum size {run.grid_size:,}"
+    return _setting(run.settings, run.grid_size)
+
+
+def _setting(settings: ProfileSettings, size: int) -> str:
+    words = f"{SCALER_WORDS[settings.scaler]} scaling, {METRIC_WORDS[settings.metric]}, minimum size {size:,}"
     return words if settings.algorithm == "hdbscan" else f"{ALGORITHM_WORDS[settings.algorithm]}, {words}"
 
 
@@ -299,6 +306,16 @@ def chosen_sentence(runs: Sequence[SweepRun], chosen: int, complete: bool) -> st
         rule = f"No setting{so_far} clusters {format_share(LEAST_CLUSTERED, 0)} of the runs; most are clustered"
         found = f"{format_share(clustered_share(run), 0)}, {found}"
     return f"{rule}: {setting_words(run)} ({found})."
+
+
+def in_use_sentence(fit: ProfileFit, runs: Sequence[SweepRun]) -> str:
+    """What the profiles in use find, where the grid of the same runs and features lacks their setting; else ''."""
+    own = fit.settings
+    alike = [run for run in runs if all(getattr(run.settings, name) == getattr(own, name) for name in OF_GRID)]
+    if not alike or any(all(getattr(run.settings, name) == getattr(own, name) for name in IN_GRID) for run in alike):
+        return ""
+    found = f"{counted(fit.scores.n_clusters, 'profile')}, separation {SILHOUETTE.text(fit.scores)}"
+    return f"Not in this grid: the profiles in use, {_setting(own, own.min_cluster_size)} ({found})."
 
 
 def standing_words(standing: Standing) -> str:
