@@ -73,12 +73,13 @@ def table(result: Bins, limits: Table) -> None:
     )
     tables.edit(
         lines,
+        limits.columns,
         num_rows="dynamic",
         key=key,
         disabled=[column for column in lines.columns if column != name],
         on_change=_edited,
         args=(key, tuple(lines[name])),
-        column_config=tables.columns(limits.columns) | {name: editable},
+        column_config={name: editable},
     )
     if result.search == GIVEN:
         st.button("Back to the best limits", key="memory_edges_clear", icon=":material/undo:", on_click=_clear)

@@ -110,9 +110,13 @@ def columns(declared: Sequence[Column]) -> dict[str, Any]:
     return headings([one.name for one in declared], given)
 
 
-def edit(frame: pd.DataFrame, **further: Any) -> None:
+def edit(
+    frame: pd.DataFrame, declared: Sequence[Column] = (), *, column_config: Mapping[str, Any], **further: Any
+) -> None:
     """Show a table with an editable column as `st.data_editor` does."""
-    st.data_editor(visible_table(frame), hide_index=True, placeholder=MISSING, **further)
+    table, look = _declared(visible_table(frame), declared)
+    config = look | dict(column_config)
+    st.data_editor(table, hide_index=True, placeholder=MISSING, column_config=config, **further)
 
 
 def headings(names: Iterable[object], given: Mapping[str, Any] | None = None) -> dict[str, Any]:

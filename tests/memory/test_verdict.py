@@ -13,7 +13,15 @@ from tests.memory.naive_chances import learned
 from tests.sentences import long_ones
 from workprof.answers import home
 from workprof.answers.ledger import findings_sentence
-from workprof.answers.verdict import MEMORY_ROWS, notes, verdict_answer, verdict_tables, what_if_sentence, why
+from workprof.answers.verdict import (
+    MEMORY_ROWS,
+    expected_words,
+    notes,
+    verdict_answer,
+    verdict_tables,
+    what_if_sentence,
+    why,
+)
 from workprof.answers.verdict_exports import risk
 from workprof.charts.memory.verdict import curve_chart
 from workprof.charts.tour import decision_stop
@@ -675,3 +683,8 @@ def test_advice_of_nothing_known_is_the_request():
     found = advise(runs.request, (known,), (runs.levels[0],), (None,), SIZING, 1.0)
     np.testing.assert_array_equal(found.size, runs.request)
     assert (found.level == -1).all()
+
+
+@pytest.mark.parametrize(("kills", "words"), [(0.0, "0"), (0.0018, "under 0.1"), (5.213, "5.21")])
+def test_expected_kills_are_no_finer_than_they_are_known(kills, words):
+    assert expected_words(kills) == words

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from pages._memory import plan, policies
 from pages._memory.bins import after_edits
@@ -381,4 +382,6 @@ def test_the_tables_of_the_thesis_stand_behind_a_fold(page, house):
 def test_limits_have_four_digits_and_a_missing_value_is_a_dash(page):
     (editor,) = (one for one in page("Bins").dataframe if "edge_gb" in one.proto.columns)
     assert json.loads(editor.proto.columns)["edge_gb"]["type_config"]["format"] == "%.4g"
+    texts = convert_arrow_bytes_to_pandas_df(editor.proto.arrow_data.styler.display_values)
+    assert texts["runs_share"].str.endswith(" %").all()  # as in every other table
     assert editor.proto.placeholder == "–"

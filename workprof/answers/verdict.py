@@ -288,7 +288,15 @@ def _larger_words(memory: ResourceVerdict) -> str:
 
 def foreseen_words(memory: ResourceVerdict) -> str:
     """'5.21 kills are foreseen, 99 happened': what larger requests are for."""
-    return f"{number(memory.judged.expected_kills)} kills are foreseen, {memory.today.kills:,} happened"
+    return f"{expected_words(memory.judged.expected_kills)} kills are foreseen, {memory.today.kills:,} happened"
+
+
+LEAST_KILLS = 0.1
+
+
+def expected_words(kills: float) -> str:
+    """'5.21', or 'under 0.1': an expectation is no better known than that."""
+    return f"under {LEAST_KILLS}" if 0 < kills < LEAST_KILLS else number(kills)
 
 
 def action_words(row: VerdictRow, tasks: Mapping[str, str]) -> str:
@@ -378,7 +386,7 @@ def figures(verdict: Verdict) -> tuple[Figure, ...]:
         Figure(REQUESTED, today, f"by {counted(judged.n_runs, 'later run')}"),
         Figure(UNUSED, today, f"{gb_h(today.unused)} of {counted(judged.n_runs, 'later run')}"),
         Figure(saved_or_more(judged), judged, window),
-        Figure(KILLS, judged, f"{number(judged.expected_kills)} foreseen; {killed} today"),
+        Figure(KILLS, judged, f"{expected_words(judged.expected_kills)} foreseen; {killed} today"),
     )
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from workprof.answers.verdict import (
     curve_sentence,
+    expected_words,
     figures,
     named,
     plain_point_words,
@@ -168,7 +169,7 @@ def curve_chart(verdict: Verdict) -> Chart | None:
 def _point_words(one: CurvePoint, memory: ResourceVerdict) -> str:
     return (
         f"at most {format_share(one.acceptable_share)} kills<br>saves {format_share(one.saved_share)}"
-        f"<br>{one.kills:,} kills in {memory.judged.n_runs:,} runs, {number(one.expected_kills)} foreseen"
+        f"<br>{one.kills:,} kills in {memory.judged.n_runs:,} runs, {expected_words(one.expected_kills)} foreseen"
     )
 
 
