@@ -16,9 +16,11 @@ from workprof.core.settings import from_environment
 from workprof.forecasts import intervals
 from workprof.forecasts.choice import CONSTANT, SIMPLE, TRIED
 from workprof.forecasts.encoder import usable_fields
+from workprof.forecasts.errors import ratio_quantiles
 from workprof.forecasts.estimate_evaluation import (
     BASELINES,
     EstimateEvaluation,
+    _by_profile,
     evaluate_estimates,
     evaluate_fold,
     group_of,
@@ -151,6 +153,14 @@ def test_errors_by_profile_are_of_the_best_and_worst_first(planted):
     medians = [one.quantiles[2] for one in planted.by_profile]
     assert medians == sorted(medians, reverse=True)
     assert sum(one.n_rows for one in planted.by_profile) == 160
+
+
+def test_errors_of_a_profile_are_quantiles_as_those_of_a_predictor_are():
+    jobs, errors = pd.DataFrame({"profile": [3.0, 3.0, 3.0, 3.0]}), np.array([0.1, 0.2, 0.4, np.inf])
+    (one,) = _by_profile(jobs, np.arange(4), errors)
+    of_all = ratio_quantiles(1 + errors, np.ones(4))
+    assert one.quantiles[2] == pytest.approx(of_all.p50) == 0.3
+    assert one.quantiles[-1] == np.inf
 
 
 def test_it_can_be_kept(planted):

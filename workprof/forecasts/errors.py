@@ -162,14 +162,14 @@ def _divided(above: Floats, below: Floats) -> Floats:
 
 
 def _quantile(values: Floats, level: float) -> float:
-    return float(_quantiles_at(values, np.array([level]))[0])
+    return float(quantiles_at(values, np.array([level]))[0])
 
 
 def _quantiles(values: Floats) -> Floats:
-    return _quantiles_at(values, curve_levels())
+    return quantiles_at(values, curve_levels())
 
 
-def _quantiles_at(values: Floats, levels: Floats) -> Floats:
+def quantiles_at(values: Floats, levels: Floats) -> Floats:
     """Linear quantiles; an infinite neighbour makes the quantile infinite instead of undefined."""
     ordered = np.sort(values)
     at = levels * (len(ordered) - 1)

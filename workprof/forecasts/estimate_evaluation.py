@@ -31,6 +31,7 @@ from workprof.forecasts.errors import (
     ErrorDifference,
     PredictorErrors,
     compare_errors,
+    quantiles_at,
     ratio_error,
     side_of,
     summarise_errors,
@@ -606,8 +607,8 @@ def _by_profile(jobs: pd.DataFrame, rows: Ints, errors: Floats) -> tuple[Profile
     profiles = []
     for profile in np.unique(labels[~np.isnan(labels)]):
         own = errors[labels == profile]
-        quantiles = np.quantile(own, FIGURE_QUANTILES, method="higher")
-        profiles.append(ProfileErrors(int(profile), len(own), quantiles, float(np.mean(own > BEYOND))))
+        beyond = float(np.mean(own > BEYOND))
+        profiles.append(ProfileErrors(int(profile), len(own), quantiles_at(own, FIGURE_QUANTILES), beyond))
     return tuple(sorted(profiles, key=lambda errors: -errors.quantiles[2]))
 
 
