@@ -74,7 +74,7 @@ class _Pods:
     # names of the tasks of all rows so far; `apart` those that are named with their container
     tasks: TaskNames = field(default_factory=TaskNames)
     apart: set[Key] = field(default_factory=set)
-    listed: list[tuple[str, ...]] = field(default_factory=list)  # the pods of the list that is being read
+    listed: set[tuple[str, ...]] = field(default_factory=set)  # the pods of the list that is being read
     seen: dict[tuple[str, ...], float] = field(default_factory=dict)  # when the last list with a pod was taken
     pods: int = 0
     again: int = 0
@@ -112,14 +112,14 @@ class _Pods:
         self.kills += pod.killed
         if key not in self.held or _is_over(pod) or not _is_over(self.held[key]):
             self.held[key] = pod
-        self.listed.append(key)
+        self.listed.add(key)
         if len(self.held) >= self.most_held:
             yield from self.rows()
 
     def end_list(self, taken: float | None) -> None:
         """The list ends that was read: what runs in it did so when it was taken."""
         if taken is not None:
-            self.seen |= {key: max(self.seen.get(key, taken), taken) for key in self.listed}
+            self.seen.update((key, max(self.seen.get(key, taken), taken)) for key in self.listed)
         self.listed.clear()
 
     def rows(self) -> Iterator[Read]:
@@ -150,6 +150,7 @@ class _Pods:
                 yield Read(pod.line, tuple(whole))
         self.gone.update(map(hash, self.held))
         self.held.clear()
+        self.listed.clear()
         self.seen.clear()
 
     def _task(self, key: Key, container: str, *, init: bool) -> Key:

@@ -124,7 +124,7 @@ def kills_of_reasons(
     commit_so_far(cursor)
     cursor.execute(f"ALTER TABLE {rows} ADD COLUMN {KILLS} {NUMBER}")
     cursor.execute(f"UPDATE {rows} SET {KILLS} = CASE WHEN {killed} THEN 1 ELSE 0 END")
-    message = f"{count:,} runs were killed for memory, as {', '.join(sorted(reasons))} says"
+    message = f"{count:,} runs were killed for memory, by what they say of it: {', '.join(sorted(reasons))}"
     made = (*columns, Column(KILLS, NUMBER, FIELDS[KILLS].unit, "", numeric=True))
     ordered = sorted(made, key=lambda column: FIELD_ORDER.get(column.name, len(FIELD_ORDER)))
     return Settled(tuple(ordered), (Check("killed for memory", "info", int(count), message),))
