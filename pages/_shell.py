@@ -45,7 +45,8 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
     with guard():
         app_state = open_home()
         choice = datasets.choose(app_state.workbench, page.kind)
-        running_work.badge(app_state)
+        work = st.sidebar.empty()
+        renews = running_work.badge(app_state, work)
         figures.file_choices()
         visit = Visit(app_state, choice.dataset)
         if visit.readonly:
@@ -58,6 +59,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         try:
             _content(page, visit, choice, body, empty)
             link.complete()
+            running_work.badge(app_state, work, renews)
         finally:  # the link is read while the page is drawn, and what it says stands above
             with notices:
                 link.notice()

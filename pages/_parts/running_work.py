@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages._frame import link
 from pages._frame.errors import LONGEST_MESSAGE, guard, refused
@@ -24,11 +25,16 @@ EVERY_S = 1.0
 BADGE_EVERY_S = 3.0
 
 
-def badge(app_state: AppState) -> None:
-    """Show in the sidebar how many steps run and wait, whoever started them, and what waits for room on the disk."""
-    every = BADGE_EVERY_S if any(_active(app_state)) or app_state.workbench.not_saved else None
-    with st.sidebar:
-        st.fragment(_badge, run_every=every)(app_state)
+def badge(app_state: AppState, place: DeltaGenerator, drawn: bool | None = None) -> bool:
+    """Show how many steps run and wait, whoever started them, and what waits for room on the disk.
+
+    Returns whether it renews itself. `drawn`: whether the one that stands there does; it stays unless work has begun.
+    """
+    renews = any(_active(app_state)) or bool(app_state.workbench.not_saved)
+    if drawn is None or (renews and not drawn):
+        with place.container():
+            st.fragment(_badge, run_every=BADGE_EVERY_S if renews else None)(app_state)
+    return renews
 
 
 def _active(app_state: AppState) -> tuple[int, int]:

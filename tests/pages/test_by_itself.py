@@ -28,6 +28,8 @@ def test_a_short_question_is_asked_when_its_tab_is_opened(app, loaded, house, ah
     ahead(100)
     test = app("profiles", profiles_tab="Cluster tendency")
     assert problems(test) == []
+    sidebar = " ".join(str(item.value) for item in test.sidebar.markdown)
+    assert "running" in sidebar and "Idle" not in sidebar  # of the very run that began them
     started = {job.step.partition("[")[0] for job in house().workbench.jobs()}
     assert {"profiles.hopkins", "profiles.baseline", "profiles.stability"} <= started
     long = ["Compute: Profiles without and with an autoencoder"]
