@@ -31,7 +31,7 @@ def transfer(context: PageContext) -> None:
     """Show where the reports are, then the comparison; it uses no benchmark run of the dataset."""
     first = st.container()
     st.caption(
-        "Choose a folder of Nextflow reports: MACHINE/.../execution_report_*.csv. Machines have their published "
+        "A folder of Nextflow reports holds MACHINE/.../execution_report_*.csv. Machines have their published "
         "scores, or those of a CSV machine,cpu,linpack,memory,io."
     )
     data = context.visit.app_state.settings.data
@@ -48,7 +48,7 @@ def transfer(context: PageContext) -> None:
         example = _example()
         with first:
             figures.headline(markdown_text(transfer_sentence(example.result), 400))
-            st.caption("This is an example of synthetic reports. Choose a folder of Nextflow reports for your own.")
+            st.caption("This is an example of synthetic reports. Name a folder of reports for your own.")
         _show(example)
         return
     _compare(context, chosen_file(data, folder), first)

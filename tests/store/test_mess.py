@@ -451,7 +451,11 @@ def test_few_sizes_that_no_machine_has_are_missing_and_ask_nothing(store, write)
         store, write("o.csv", f"job,runtime_s,requested_memory_gb,peak_rss_gb\n{rows}"), "requested_memory_bytes"
     )
     assert checks["out of bounds"].count == 2
+    assert checks["out of bounds"].message.startswith("2 cells are more than any machine has")
     assert frame["requested_memory_bytes"].isna().sum() == 2 and frame["requested_memory_bytes"].sum() == 38 * 4e9
+    alone = "".join(f"j{at},100,{'1e30' if at == 3 else 4},2\n" for at in range(40))
+    _, _, checks = loaded(store, write("p.csv", f"job,runtime_s,requested_memory_gb,peak_rss_gb\n{alone}"), "job_name")
+    assert checks["out of bounds"].message.startswith("1 cell is more than any machine has, less than nothing or part ")
 
 
 @pytest.mark.parametrize("times", [1000, 1024])

@@ -18,6 +18,7 @@ from workprof.core.arrays import Ints
 from workprof.core.errors import TraceError
 from workprof.core.text import visible
 from workprof.core.units import MINUTE_S
+from workprof.core.words import counted
 from workprof.formats import generic
 from workprof.formats.declare import Format
 from workprof.formats.fields import BOUNDS, NAME_FIELDS, TIMING, USAGE_FIELDS
@@ -34,12 +35,16 @@ SHOWN_CELLS, SHOWN_CHARACTERS = 5, 60
 BAD, OUT_OF_BOUNDS, ZERO_USE = "bad cells", "out of bounds", "use of zero"
 SLACK = 1 + 1e-9
 WORDS = {
-    UNREAD: (BAD, "are no value of their column and count as missing"),
+    UNREAD: (BAD, ("is no value of its column and counts", "are no value of their column and count")),
     STRANGE: (
         OUT_OF_BOUNDS,
-        "are more than any machine has, less than nothing or part of a byte, and count as missing",
+        tuple(
+            f"{verb} more than any machine has, less than nothing or part of a byte, and {counts}"
+            for verb, counts in (("is", "counts"), ("are", "count"))
+        ),
     ),
 }
+"""Kind of a cell -> the name of its check, and what is said of one and of several."""
 
 
 def sort_out(
@@ -141,9 +146,10 @@ def merged(checks: Sequence[Check]) -> tuple[Check, ...]:
     return tuple(result.values())
 
 
-def _check(name: str, words: str, total: int, shown: Sequence[str]) -> Check:
+def _check(name: str, words: Sequence[str], total: int, shown: Sequence[str]) -> Check:
     more = f"; and {len(shown) - SHOWN_CELLS:,} further columns" if len(shown) > SHOWN_CELLS else ""
-    return Check(name, "warning", total, f"{total:,} cells {words}: {'; '.join(shown[:SHOWN_CELLS])}{more}")
+    said = f"{counted(total, 'cell')} {words[total > 1]} as missing"
+    return Check(name, "warning", total, f"{said}: {'; '.join(shown[:SHOWN_CELLS])}{more}")
 
 
 @contextlib.contextmanager
