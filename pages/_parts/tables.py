@@ -32,10 +32,11 @@ def show(
     Columns that are values of something, as the frame's `columns.name` says, are called as they are.
     """
     given = pd.DataFrame(frame)
-    table: Frame = visible_table(given)
+    plain = visible_table(given)
+    table: Frame = plain
     look = headings([] if given.columns.name else given.columns, column_config)
     if declared:
-        table, look = _declared(table, declared)
+        table, look = _declared(plain, declared)
     return st.dataframe(table, hide_index=True, placeholder=MISSING, column_config=look, **further)
 
 
@@ -75,7 +76,8 @@ def _declared(frame: pd.DataFrame, declared: Sequence[Column]) -> Look:
     """Return how a declared table looks: shares are written as everywhere, and are numbers that can be sorted."""
     shares = [one.name for one in declared if one.number and one.shown_form == SHARE and one.name in frame]
     look = columns([replace(one, form=" ") if one.name in shares else one for one in declared])
-    return (frame.style.format(dict.fromkeys(shares, format_share), na_rep=MISSING) if shares else frame), look
+    written: dict[str, Any] = dict.fromkeys(shares, format_share)
+    return (frame.style.format(written, na_rep=MISSING) if shares else frame), look
 
 
 def saved(table: Table, name: str, *, key: str, alt: str, **further: Any) -> Any:
