@@ -344,6 +344,7 @@ def test_a_home_of_the_release_opens_with_what_was_computed_and_kept(tmp_path, m
         assert [one.row_key for one in bench.decisions(dataset)] == [ROW]
         assert [one.name for one in bench.alerts()] == ["waste"]
         assert [(one.name, one.kind) for one in bench.sources()] == [("prod", "files")]
+        bench.profiles(dataset)  # found anew since, and they keep their names
         assert [one.name for one in bench.profile_notes(dataset, ProfileSettings()).values()] == ["heavy ones"]
         assert list(bench.bins(dataset, TWO).edges_bytes) == expected["edges_bytes"]
         assert bench.verdict(dataset).memory.judged.charged == pytest.approx(expected["charged_gb_h"], rel=0.05)
