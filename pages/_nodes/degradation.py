@@ -16,7 +16,7 @@ from workprof.answers.degradation import (
     trust_sentence,
 )
 from workprof.answers.how_long import computed_words
-from workprof.answers.nodes import NONE_DEGRADED, degraded_sentence
+from workprof.answers.nodes import degraded_sentence, none_degraded_sentence
 from workprof.charts.nodes.degradation import (
     code_map,
     degradation_over_time,
@@ -55,7 +55,7 @@ def degradation(context: PageContext) -> None:
         if result.published:
             header.published_flag()
         ranked = context.workbench.node_ranking(context.dataset.hash, RankSettings())
-        verdict = degraded_sentence(ranked) or NONE_DEGRADED
+        verdict = degraded_sentence(ranked) or none_degraded_sentence(ranked)
         figures.headline(markdown_text(f"{verdict} {degradation_sentence(result)}", 600))
         figures.show(degradation_over_time(result), key="nodes_over_time", sentence=False)
     _show(context, result)

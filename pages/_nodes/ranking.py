@@ -161,7 +161,9 @@ def _degraded(result: Ranking) -> None:
                 args=(node,),
             )
     if len(nodes) > MOST_DEGRADED:
-        st.caption(f"{len(nodes) - MOST_DEGRADED} more nodes are degraded: see the table, and Degradation.")
+        st.caption(
+            f"Degraded, too: {counted(len(nodes) - MOST_DEGRADED, 'more node')}. See the table, and Degradation."
+        )
 
 
 def _open_runs(node: str) -> None:

@@ -291,7 +291,7 @@ def test_the_time_line_tells_flags_parts_and_the_newest_runs():
     found = given.detection()
     chart = timeline(found, HOSTILE)
     assert chart.takeaway.startswith("2 of 20 runs of <img")
-    assert "the newest run of disk-fio is flagged: run it again" in chart.takeaway
+    assert "the newest run of disk-fio is flagged: Over time says whether to run it again" in chart.takeaway
     assert "no newest run is flagged" in timeline(found, "calm").takeaway
     assert "No run of gone has a verdict" in timeline(found, "gone").takeaway
     by_name = {trace.name: trace for trace in chart.figure.data}

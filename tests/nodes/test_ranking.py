@@ -9,6 +9,7 @@ import pytest
 
 from tests.nodes.planted_nodes import cpu_text, development_runs, numbered, run_of, runs_of
 from tests.shared_data import needs_shared_data
+from workprof.answers.nodes import node_table, none_degraded_sentence, ranking_figures
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.progress import silent
 from workprof.core.records import pack, to_json, unpack
@@ -200,7 +201,7 @@ def test_one_node_has_nothing_to_be_compared_with():
 
 def test_other_parameters_are_not_pooled_but_told(planted):
     rows = planted.to_dict("records")
-    rows += [run_of("big", "cpu-sysbench", 1.0, 1e9, stdout=cpu_text(99.0, threads=1)) for _ in range(5)]
+    rows += [run_of("big", "cpu-sysbench", 1.0, 1e9 + i, stdout=cpu_text(99.0, threads=1)) for i in range(5)]
     frame = numbered([{name: value for name, value in row.items() if name != "row_id"} for row in rows])
     found = ranked(frame)
     assert found.left_out == {"other parameters than most": 5}
@@ -314,6 +315,21 @@ def test_a_drop_of_a_thousandth_is_no_degradation_however_steady_a_node_is():
 
     assert with_newest(9.99) is None
     assert with_newest(9.0).share == pytest.approx(0.1)
+
+
+def test_a_node_with_too_few_runs_is_not_said_to_show_no_sign():
+    def of(runs):
+        rows = [
+            run_of(node, "memory-sysbench", 10.0 + i % 2, 1e9 + i) for node in ("a", "b") for i in range(runs[node])
+        ]
+        return ranked(numbered(rows))
+
+    table = node_table(of({"a": 3, "b": 5})).frame()
+    assert dict(zip(table["node"], table["degraded"], strict=True)) == {"a": "too few runs", "b": "no sign"}
+    assert none_degraded_sentence(of({"a": 3, "b": 5})) == "No node has degraded."
+    few = of({"a": 3, "b": 3})
+    assert none_degraded_sentence(few).startswith("Whether a node has degraded is not known yet")
+    assert [figure.value for figure in ranking_figures(few) if figure.column.name == "n_degraded"] == ["not known"]
 
 
 def test_a_repetition_is_no_earlier_run_of_what_a_node_has_slowed_by():

@@ -30,7 +30,7 @@ def degradation_sentence(result: Detection) -> str:
     if not now:
         return f"No node's newest run is flagged; {count}.{blind}"
     named = [f"{node} ({', '.join(names)})" for node, names in list(now.items())[:3]]
-    rest = [f"{len(now) - 3} more nodes"] if len(now) > 3 else []
+    rest = [counted(len(now) - 3, "more node")] if len(now) > 3 else []
     return f"{count[:1].upper()}{count[1:]}, the newest ones of {listed([*named, *rest])}.{blind}"
 
 
@@ -108,7 +108,11 @@ def timeline_sentence(result: Detection, node: str) -> str:
         return f"No run of {node} has a verdict: each needs three earlier normal ones."
     flagged = int(runs.flag[here].sum())
     bad = flagged_now(result).get(node, ())
-    now = f"the newest run of {', '.join(bad)} is flagged: run it again" if bad else "no newest run is flagged"
+    now = (
+        f"the newest run of {', '.join(bad)} is flagged: Over time says whether to run it again"
+        if bad
+        else "no newest run is flagged"
+    )
     return f"{flagged} of {counted(len(here), 'run')} of {node} are flagged; {now}."
 
 

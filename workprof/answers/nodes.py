@@ -89,7 +89,13 @@ def degraded_sentence(result: Ranking) -> str:
 
 
 SHOWN_DEGRADED = 2
-NONE_DEGRADED = "No node has degraded."
+
+
+def none_degraded_sentence(result: Ranking) -> str:
+    """That no node has degraded, or that nobody knows yet."""
+    if any(one.judged for one in result.nodes):
+        return "No node has degraded."
+    return "Whether a node has degraded is not known yet: the fourth run of a benchmark is the first that is judged."
 
 
 def price_sentence(result: Ranking) -> str:
@@ -190,7 +196,9 @@ def _change(one: RankedNode) -> str:
 
 
 def _degraded(one: RankedNode) -> str:
-    return f"{one.degraded.action}: {one.degraded.reason}" if one.degraded else "no sign"
+    if one.degraded is None:
+        return "no sign" if one.judged else "too few runs"
+    return f"{one.degraded.action}: {one.degraded.reason}"
 
 
 def node_table(result: Ranking) -> Table:
@@ -278,6 +286,8 @@ def _robust(result: Ranking) -> str:
 
 
 def _n_degraded(result: Ranking) -> str:
+    if not any(one.judged for one in result.nodes):
+        return "not known"
     return counted(sum(one.degraded is not None for one in result.nodes), "node")
 
 
@@ -439,6 +449,7 @@ def node_document(one: RankedNode) -> dict[str, Any]:
         "price_per_h": one.price_per_h,
         "price_performance": one.price_performance,
         "degraded": asdict(one.degraded) if one.degraded else None,
+        "judged": one.judged,
         "change": asdict(one.change) if one.change else None,
         "reason": one.reason,
     }

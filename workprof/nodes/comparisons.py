@@ -239,8 +239,8 @@ MAD_TO_SD = 1.4826
 RERUN, EXCLUDE = "re-run", "exclude"
 
 
-def degraded_nodes(runs: OrientedRuns, nodes: tuple[str, ...]) -> list[Degraded | None]:
-    """For each node what its newest runs show, the worst benchmark; None = no sign.
+def degraded_nodes(runs: OrientedRuns, nodes: tuple[str, ...]) -> tuple[list[Degraded | None], list[bool]]:
+    """For each node what its newest runs show, the worst benchmark, None = no sign; and whether it has runs to judge.
 
     The newest run of each benchmark is compared with all earlier ones of the node by median and MAD of the mean of its
     oriented logarithms. A spread below the typical one of that benchmark is taken as the typical one. If the run before
@@ -250,6 +250,7 @@ def degraded_nodes(runs: OrientedRuns, nodes: tuple[str, ...]) -> list[Degraded 
     benchmarks = tuple(dict.fromkeys(runs.benchmarks))
     histories = {(node, name): _history(runs, node, name) for node in nodes for name in benchmarks}
     worst: list[Degraded | None] = []
+    judged: list[bool] = []
     for node in nodes:
         degraded, worst_z = None, 0.0
         for benchmark in benchmarks:
@@ -261,7 +262,8 @@ def degraded_nodes(runs: OrientedRuns, nodes: tuple[str, ...]) -> list[Degraded 
             if z >= CUT and z > worst_z:
                 degraded, worst_z = _degraded(benchmark, history, typical), z
         worst.append(degraded)
-    return worst
+        judged.append(any(len(histories[node, benchmark]) > LEAST_EARLIER for benchmark in benchmarks))
+    return worst, judged
 
 
 def _degraded(benchmark: str, history: Floats, typical: float) -> Degraded:

@@ -213,7 +213,7 @@ def node_history(frames: Mapping[str, pd.DataFrame], settings: HistorySettings, 
             course = Course(node, str(name), at_s, *walk, trend_of(at_s, values))
             courses.append(course)
             changes += _changes(course)
-    slowed = degraded_nodes(runs, tuple(names))
+    slowed, _ = degraded_nodes(runs, tuple(names))
     states = [replace(_state_of(courses, node), slowed=one) for node, one in zip(names, slowed, strict=True)]
     return History(
         settings=settings,

@@ -64,6 +64,7 @@ class RankedNode:
     price_per_h: float  # and `price_performance`: NaN without a price
     price_performance: float
     degraded: Degraded | None  # None = no sign of it
+    judged: bool  # whether a benchmark has runs enough for such a sign
     change: Change | None  # None = not enough runs in both halves
     reason: str  # why there is no rank, '' = there is one
 
@@ -148,8 +149,8 @@ def _compared(
     published = settings.score == PERONA
     nodes = _ranked_nodes(aspects, overall, runs, levels.nodes, settings)
     changed = changes(anytime, levels.nodes, settings)
-    degraded = degraded_nodes(runs, levels.nodes)
-    nodes = [replace(one, change=c, degraded=d) for one, c, d in zip(nodes, changed, degraded, strict=True)]
+    told = zip(nodes, changed, *degraded_nodes(runs, levels.nodes), strict=True)
+    nodes = [replace(one, change=c, degraded=d, judged=j) for one, c, d, j in told]
     nodes.sort(key=lambda one: (one.rank is None, one.rank or 0, one.node))
     order = tuple(one.node for one in nodes if one.rank)
     pairs = () if published else pair_ratios(levels, settings.shares, nodes[0].node, settings.confidence)
@@ -290,6 +291,7 @@ def _ranked_nodes(
                 price_per_h=price_per_h,
                 price_performance=one.score / price_per_h if price_per_h > 0 else math.nan,
                 degraded=None,
+                judged=False,
                 change=None,
                 reason="" if one.rank else _why_no_rank(one, own, settings, alone=len(names) == 1),
             )

@@ -7,10 +7,10 @@ import pandas as pd
 
 from workprof.answers.ledger import findings_sentence, judged_resources, ledger_answer, ledger_sentence
 from workprof.answers.nodes import (
-    NONE_DEGRADED,
     decision_sentence,
     degraded_sentences,
     node_table,
+    none_degraded_sentence,
     ranking_figures,
     robustness_sentence,
 )
@@ -211,7 +211,7 @@ def _of_benchmarks(workbench: Workbench, dataset: Dataset) -> Decision:
     columns = [name for name in ("rank", "node", "score", "low", "high", "tied_with", "runs") if name in table]
     return Decision(
         summary=decision_sentence(result),
-        advice=" ".join(degraded_sentences(result)) or NONE_DEGRADED,
+        advice=" ".join(degraded_sentences(result)) or none_degraded_sentence(result),
         headlines=tuple(map(headline, ranking_figures(result))),
         chart=_below(chart),
         tables=(Table("Nodes, best first", "decision-nodes", table[columns].head(MOST_ROWS)),),

@@ -29,7 +29,7 @@ from workprof.report.bundle import BuiltReport, build_report
 from workprof.report.summary import decision_of
 from workprof.store.content_hash import ContentHash, salt_of
 from workprof.store.detect import named_files
-from workprof.store.ingest import HASH, LAYOUT_VERSION
+from workprof.store.ingest import HASH, version_of
 from workprof.store.reports import Dataset, IngestOptions
 from workprof.workbench import JOBS, Workbench
 
@@ -125,7 +125,7 @@ def _hash(path: Path, _changed_ns: int) -> str:
     """Return the hash that a file has as a dataset, without loading it: a read-only home can be asked too."""
     options = IngestOptions()
     files = named_files((path,), options)
-    hashing = ContentHash(files.paths, files.roles, salt_of(options, files.format, LAYOUT_VERSION))
+    hashing = ContentHash(files.paths, files.roles, salt_of(options, files.format, version_of(files.format)))
     hashing.start()
     return hashing.result(silent, HASH)
 

@@ -47,6 +47,13 @@ from workprof.store.spool import Spooled, TextOptions, spool
 LAYOUT_VERSION = 2
 """Part of the hash: raise it when the same file would become another table."""
 
+
+def version_of(format_name: str) -> int:
+    """What the hash of a file of a format holds of how its rows are made."""
+    rows = FORMATS[format_name].rows_version if format_name in FORMATS else MEASURED_ROWS.get(format_name, 1)
+    return LAYOUT_VERSION + rows - 1
+
+
 HASH = Span(0.0, 0.1, "hashing")
 SPOOL = Span(0.1, 0.3, "spooling")
 SPOOL_TABLES = Span(0.0, 0.1, "spooling")
@@ -91,9 +98,7 @@ def ingest(
         _clear_errors(files.origin),
         room_in(database.home.folder, lost),
     ):
-        rows = FORMATS[files.format].rows_version if files.format in FORMATS else MEASURED_ROWS.get(files.format, 1)
-        version = LAYOUT_VERSION + rows - 1
-        hashing = ContentHash(files.paths, files.roles, salt_of(options, files.format, version))
+        hashing = ContentHash(files.paths, files.roles, salt_of(options, files.format, version_of(files.format)))
         hashing.start()
         try:
             if options.name:
