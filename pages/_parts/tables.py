@@ -75,7 +75,7 @@ def _made_once(table: Table) -> Look:
 def _declared(frame: pd.DataFrame, declared: Sequence[Column]) -> Look:
     """Return how a declared table looks: shares are written as everywhere, and are numbers that can be sorted."""
     shares = [one.name for one in declared if one.number and one.shown_form == SHARE and one.name in frame]
-    look = columns([replace(one, form=" ") if one.name in shares else one for one in declared])
+    look = columns(declared, shares)
     written: dict[str, Any] = dict.fromkeys(shares, format_share)
     return (frame.style.format(written, na_rep=MISSING) if shares else frame), look
 
@@ -99,12 +99,15 @@ def _rest(rows: int, table: pd.DataFrame | Callable[[], pd.DataFrame], name: str
     csv(table, name, f"{key}_csv", "Download CSV")
 
 
-def columns(declared: Sequence[Column]) -> dict[str, Any]:
-    """Return the `column_config` of a declared table: headings, formats, help and the glossary's meaning of terms."""
+def columns(declared: Sequence[Column], written: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the `column_config` of a declared table: headings, formats, help and the glossary's meaning of terms.
+
+    The frame says how the columns `written` are shown.
+    """
     given = {}
     for one in declared:
         look = {"help": one.help, "width": one.width, "pinned": one.pinned}
-        look |= {"format": one.shown_form.strip() if one.number else ""}
+        look |= {"format": one.shown_form if one.number and one.name not in written else ""}
         known: dict[str, Any] = {name: value for name, value in look.items() if value}
         kind: Any = st.column_config.NumberColumn if one.number else st.column_config.Column
         if known or one.heading:

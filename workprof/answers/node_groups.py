@@ -27,16 +27,18 @@ def groups_sentence(result: Groups) -> str:
         return "There are no groups."
     if result.k == 1:
         few = len(result.groups[0].nodes) < LEAST_NODES
-        told = _one_group(result.groups[0].nodes, ": too few to part them." if few else ": none stands apart.")
-        if not result.not_grouped:
-            return told
-        told = told.replace("only node.", "only node that can be grouped.")
-        return f"{told} Not grouped: {members_words(tuple(result.not_grouped))}."
+        others = tuple(result.not_grouped)
+        alone = "only node that can be grouped" if others else ONLY
+        told = _one_group(result.groups[0].nodes, ": too few to part them." if few else ": none stands apart.", alone)
+        return f"{told} Not grouped: {members_words(others)}." if others else told
     return f"{result.k} groups: {'; '.join(members_words(one.nodes) for one in result.groups)}."
 
 
-def _one_group(nodes: Sequence[str], told: str) -> str:
-    return f"All {nodes_words(len(nodes))} form one group{told}" if len(nodes) > 1 else f"{nodes[0]} is the only node."
+ONLY = "only node"
+
+
+def _one_group(nodes: Sequence[str], told: str, alone: str = ONLY) -> str:
+    return f"All {nodes_words(len(nodes))} form one group{told}" if len(nodes) > 1 else f"{nodes[0]} is the {alone}."
 
 
 def members_words(nodes: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from workprof.answers.nodes import moment_words, slowed_words
+from workprof.answers.nodes import TOO_FEW, moment_words, slowed_words
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
 from workprof.core.units import DAY_S, format_share
@@ -15,7 +15,6 @@ from workprof.nodes.history import EXCLUDED, RERUN, SERVICE, History, NodeState,
 STATE_WORDS = {SERVICE: "in service", RERUN: "re-run to confirm", EXCLUDED: "excluded"}
 MOST_NAMED = 3
 STEADY = "No node needs another run and none is excluded."
-TOO_FEW = "No node can be judged yet: the fourth run of a benchmark is the first that is."
 COLOURS_TELL = "Grey: in service. Amber: another run was requested. Red: excluded until it is good again."
 RATIO_NOTE = "1 is the geometric mean of the normal runs before each run. A ring: another run requested, or excluded."
 

@@ -89,13 +89,12 @@ def degraded_sentence(result: Ranking) -> str:
 
 
 SHOWN_DEGRADED = 2
+TOO_FEW = "No node can be judged yet: the fourth run of a benchmark is the first that is."
 
 
 def none_degraded_sentence(result: Ranking) -> str:
     """That no node has degraded, or that nobody knows yet."""
-    if any(one.judged for one in result.nodes):
-        return "No node has degraded."
-    return "Whether a node has degraded is not known yet: the fourth run of a benchmark is the first that is judged."
+    return "No node has degraded." if any(one.judged for one in result.nodes) else TOO_FEW
 
 
 def price_sentence(result: Ranking) -> str:

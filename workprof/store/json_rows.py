@@ -69,7 +69,7 @@ def json_shape(head: str) -> JsonShape:
 
 MOST_DEEP = 4
 WRAPPERS = ("hits", "data", "result", "results", "response", "body")
-"""Members of an answer, beside others, that hold what was asked for: Elasticsearch's {"took": 5, "hits": {...}}."""
+"""Members of an answer, beside others, that hold its rows: Elasticsearch's {"took": 5, "hits": {...}}."""
 
 
 def _list_in(head: str, begin: int, deep: int) -> JsonShape | None:
