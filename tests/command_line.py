@@ -45,7 +45,7 @@ def run_here(*arguments, home: Path, stdin: str = "", **environment):
 def run_process(*arguments, home: Path, **environment):
     """Return what the installed command says and its status."""
     done = subprocess.run(
-        [sys.executable, "-m", "workprof.cli", *map(str, arguments)],
+        [sys.executable, "-m", "workprof", *map(str, arguments)],
         env=os.environ | {"WORKPROF_HOME": str(home)} | environment,
         capture_output=True,
         text=True,

@@ -29,7 +29,7 @@ UPGRADE = {
 
 STARTS = {  # and `workprof demo`, which computes for a while first: tests/cli/test_demo.py
     "streamlit run": ("streamlit", "run", str(ROOT / "app.py"), "--server.port={port}"),
-    "workprof serve": ("workprof.cli", "serve", "--port", "{port}"),
+    "workprof serve": ("workprof", "serve", "--port", "{port}"),
 }
 
 

@@ -87,7 +87,7 @@ def test_runs_are_recorded_imported_and_sized_and_a_failure_is_tried_with_more_m
 
 def kill_when(plan, home, runs):
     """Start a campaign and kill it with SIGKILL once so many of its runs are profiled."""
-    command = [sys.executable, "-m", "workprof.cli", "campaign", "run", str(plan)]
+    command = [sys.executable, "-m", "workprof", "campaign", "run", str(plan)]
     process = subprocess.Popen(command, env=os.environ | {"WORKPROF_HOME": str(home)}, stderr=subprocess.PIPE)
     end = time.monotonic() + 400
     while time.monotonic() < end and process.poll() is None:

@@ -79,7 +79,7 @@ def started_and_stopped(how, run_workprof, home, tmp_path):
     log = tmp_path / "log"
     with log.open("wb") as stream:
         demo = subprocess.Popen(
-            [sys.executable, "-m", "workprof.cli", "demo", "--no-browser", "--port", str(port)],
+            [sys.executable, "-m", "workprof", "demo", "--no-browser", "--port", str(port)],
             env=os.environ | {"WORKPROF_HOME": str(home)} | cut_off.variables,
             stdin=subprocess.DEVNULL,
             stdout=stream,

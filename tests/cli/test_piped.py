@@ -41,7 +41,7 @@ PIPED = {
 }
 
 
-COMMAND = [sys.executable, "-m", "workprof.cli"]
+COMMAND = [sys.executable, "-m", "workprof"]
 
 
 def ingest(home, content, *arguments, most_kib=0):

@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "library": GROUND | MIDDLE | METHODS | {"answers", "library", "workbench"},
     "watch": GROUND | MIDDLE | METHODS | {"answers", "watch", "workbench"},
     "report": GROUND | MIDDLE | METHODS | {"answers", "report", "workbench", "charts"},
+    "__main__": {"cli"},
     "cli": GROUND | MIDDLE | METHODS | {"answers", "cli", "workbench", "report", "watch"},
     "service": GROUND | MIDDLE | METHODS | {"answers", "workbench", "service", "watch"},
 }

@@ -59,7 +59,7 @@ def answers(port):
 def serving(home):
     """Run `workprof serve` until it answers; nothing of it is left afterwards."""
     port = free_port()
-    command = [sys.executable, "-m", "workprof.cli", "serve", "--port", str(port), "--home", str(home)]
+    command = [sys.executable, "-m", "workprof", "serve", "--port", str(port), "--home", str(home)]
     server = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
     family = [psutil.Process(server.pid)]
     try:

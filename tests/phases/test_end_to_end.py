@@ -31,7 +31,7 @@ with tempfile.NamedTemporaryFile() as file:
 def recorded(folder, workload, run, code):
     """Samples of a command, as `workprof record` writes them."""
     file = folder / f"{workload}-{run}.csv"
-    command = [sys.executable, "-m", "workprof.cli", "record", "-o", str(file), "--workload", workload, "--run", run]
+    command = [sys.executable, "-m", "workprof", "record", "-o", str(file), "--workload", workload, "--run", run]
     made = subprocess.run(
         [*command, "--no-perf", "--json", "--", sys.executable, "-c", code],
         env=os.environ | {"WORKPROF_HOME": str(folder)},

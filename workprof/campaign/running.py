@@ -15,7 +15,7 @@ from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.hosts import LOCAL
 from workprof.core.progress import Progress, silent
 
-AGENT = ("-m", "workprof.cli", "campaign", "agent")
+AGENT = ("-m", "workprof", "campaign", "agent")
 SHOWN_CHARACTERS = 300
 
 

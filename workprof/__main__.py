@@ -1,4 +1,4 @@
-"""`python -m workprof.cli`: the same as the `workprof` command."""
+"""`python -m workprof`: the same as the `workprof` command."""
 
 from workprof.cli import command
 
