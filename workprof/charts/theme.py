@@ -281,6 +281,10 @@ def _axis(name: str, words: str, grid: str) -> dict[str, Any]:
     }
 
 
+SHARE_TICKS: dict[str, Any] = {"tickvals": [0, 0.5, 1], "ticktext": ["0 %", "50 %", "100 %"]}
+"""Of bars of shares, in the words that stand at their ends: Plotly's own format has no space."""
+
+
 def amount_ticks(most: float) -> dict[str, Any]:
     """Return the ticks of an axis of amounts from 0 on: 2.5k where they are large, 0.005 and not 5m where small."""
     return {"tickformat": "~s"} if most >= 10 else {}

@@ -26,7 +26,7 @@ from workprof.answers.forecasts import (
 from workprof.charts import shapes
 from workprof.charts.classify.effects import odds_axis
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of
-from workprof.charts.theme import CHROME_PX, COLOURS, OUTLIER_COLOUR
+from workprof.charts.theme import CHROME_PX, COLOURS, OUTLIER_COLOUR, SHARE_TICKS
 from workprof.core.records import to_json
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, format_share, odds_times
 from workprof.core.words import formatted, label, plotly_text
@@ -59,7 +59,7 @@ def top_three(predictions: Predictions, row: int, threshold: float, naming: Nami
                 text=words,
             )
         ],
-        x={"title": "Probability", "range": [0, 1.3], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1]},
+        x={"title": "Probability", "range": [0, 1.3], **SHARE_TICKS},
         y={"autorange": "reversed", "showgrid": False, "type": "category"},
         height=TOP_THREE_AROUND_PX + TOP_THREE_LINE_PX * len(names),
     )

@@ -20,7 +20,7 @@ from workprof.answers.durations import (
 )
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
-from workprof.charts.theme import COLOURS, text_px
+from workprof.charts.theme import COLOURS, SHARE_TICKS, text_px
 from workprof.core.arrays import Floats, Ints
 from workprof.core.units import format_bytes, format_share
 from workprof.core.words import counted, formatted, label, plotly_text, title
@@ -366,7 +366,7 @@ def group_curves(
             "title": "",
             "range": [0, at.height],
             "tickvals": [float(at.up(row * columns, share)) for row in range(at.rows) for share in (0, 0.5, 1)],
-            "ticktext": ["0 %", "50 %", "100 %"] * at.rows,
+            "ticktext": SHARE_TICKS["ticktext"] * at.rows,
             "showgrid": False,
             **_BARE,
         },

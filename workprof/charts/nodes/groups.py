@@ -8,7 +8,7 @@ from workprof.answers.node_groups import TRANSFER_NOTE, chosen_sentence, transfe
 from workprof.answers.nodes import weights_sentence
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
-from workprof.charts.theme import COLOURS, rows_height
+from workprof.charts.theme import COLOURS, SHARE_TICKS, rows_height
 from workprof.core.units import format_share
 from workprof.nodes.advice import Advice
 from workprof.nodes.groups import Groups
@@ -55,7 +55,7 @@ def weight_bars(result: Advice) -> Chart:
                 _advice_bars("used", result.weights, aspects, 0),
                 _advice_bars("by the use of the runs", result.proposed, aspects, 1),
             ],
-            x={"title": "Weight", "range": [0, 1.12], "tickformat": ".0%"},
+            x={"title": "Weight", "range": [0, 1.12], **SHARE_TICKS},
             y=rows_axis(aspects),
             height=300,
             barmode="group",

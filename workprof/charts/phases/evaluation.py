@@ -24,7 +24,7 @@ from workprof.answers.recognition import (
 )
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis, vertical
-from workprof.charts.theme import COLOURS, LIGHT_SCALE, SMALLEST_PX, rows_height
+from workprof.charts.theme import COLOURS, LIGHT_SCALE, SHARE_TICKS, SMALLEST_PX, rows_height
 from workprof.core.words import counted, plotly_text
 from workprof.phases.evaluation import Evaluation, KnownFigures
 from workprof.phases.library import LibraryView
@@ -121,7 +121,7 @@ def known_bars(result: Evaluation) -> Chart | None:
         name="phases-recognised",
         figure=figure_of(
             [_bars(table["accuracy"].tolist(), drawn, len(known.learners) + 1)],
-            x={"title": "Accuracy", "range": [0, 1.25], "tickformat": ".0%", "tickvals": [0, 0.5, 1]},
+            x={"title": "Accuracy", "range": [0, 1.25], **SHARE_TICKS},
             y={"title": "", **rows_axis(drawn)},
             height=rows_height(sum(row.count("<br>") + 1 for row in drawn)),
         ),
