@@ -23,7 +23,7 @@ from tests.charts.records_for_classify import (
     scores,
 )
 from tests.charts.records_for_tests import HOSTILE
-from workprof.answers.classifier import confusion_note, interactions_sentence, missed_table
+from workprof.answers.classifier import confusion_note, fields_sentence, interactions_sentence, missed_table
 from workprof.answers.forecasts import PUBLISHED, additivity, example_words, request_sentence
 from workprof.answers.verdict import why_found
 from workprof.charts.classify.effects import beeswarm, dependence, interaction_heatmap, odds_axis, offsets, profile_bars
@@ -289,6 +289,10 @@ def test_importance_adds_up_the_classes_and_states_its_sample():
         assert "The contributions add up to the score." in chart.note
     assert "do not add up to the score (gap" in field_bars(global_explanation(additive=False), NAMING).note
     assert field_bars(found, NAMING).takeaway.startswith("Most of the effect on the odds is from user (80 %)")
+    assert (
+        fields_sentence(["user", "group"], np.array([9.0, 0.01]))
+        == "Most of the effect on the odds is from user (100 %)."
+    )
 
 
 @pytest.mark.parametrize(

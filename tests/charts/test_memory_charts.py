@@ -12,7 +12,7 @@ from tests.memory.published_memory import u_score_of
 from workprof.answers.assessment import assessment_answer, assessment_sentence
 from workprof.answers.bins import answer
 from workprof.answers.models import every_model, models_answer, ranking_warning
-from workprof.answers.policies import acceptable, picked, policy_name, replay_answer, why_answer
+from workprof.answers.policies import acceptable, picked, policy_name, replay_answer, rules_note, why_answer
 from workprof.answers.scenarios import (
     bins_scenario,
     comparison_table,
@@ -292,6 +292,9 @@ def test_every_point_of_the_plane_is_in_the_table():
     found = given.replayed()
     assert len(frontier_chart(found, 0.0).data) == len(found.policies) + len(found.frontier)
     assert frontier_chart(found, 0.0).takeaway.startswith("With their usual settings, ")  # unlike the curve beside them
+    off = rules_note(found, list(found.policies.values()))
+    assert all(policy_name(one) in off for one in found.policies)
+    assert "GB·h" not in off  # which the table has
 
 
 @pytest.mark.parametrize(("times", "ticks"), [(1.0, "~s"), (1e-9, None)])

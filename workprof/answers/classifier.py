@@ -237,12 +237,17 @@ def explanation_answer(result: GlobalExplanation) -> Answer:
     )
 
 
+LEAST_EFFECT = 0.005
+"""Of all effects; a smaller share reads 0 %."""
+
+
 def fields_sentence(lines: Sequence[str], totals: Any) -> str:
-    """The three fields that decide most."""
+    """The three fields that decide most, without those that hardly do."""
     if not len(totals) or not totals.sum():
         return "No field changes the score."
     share = totals / totals.sum()
-    first = listed([f"{line} ({format_share(part, 0)})" for line, part in zip(lines[:3], share[:3], strict=True)])
+    counts = [(line, part) for line, part in zip(lines[:3], share[:3], strict=True) if part >= LEAST_EFFECT]
+    first = listed([f"{line} ({format_share(part, 0)})" for line, part in counts])
     return f"Most of the effect on the odds is from {first}."
 
 
