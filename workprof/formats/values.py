@@ -109,18 +109,17 @@ def size(text: str, factor: float = 1.0, base: int = KIB, decimal: str = ".") ->
     the JVM; 1000 for Kubernetes.
     """
     value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
-    pattern = rf"({NUMBER})\s*([kKMGTPEgt]?)(i?)(?:[bB](?:ytes?)?)?[nc]?"
-    small = rf"({NUMBER})\s*([mpe])(i?)[bB](?:ytes?)?"  # PBS writes '4096mb'
+    pattern = rf"({NUMBER})\s*([kKMGTPEgt]?i?)(?:[bB](?:ytes?)?)?[nc]?"
+    small = rf"({NUMBER})\s*([mpe]i?)[bB](?:ytes?)?"  # PBS writes '4096mb'
     bare = rf"({NUMBER})[nc]?"
+    powers = " ".join(
+        f"WHEN '{letter}' THEN {float(base**power)!r} WHEN '{letter}i' THEN {float(KIB**power)!r}"
+        for letter, power in SIZE_POWERS.items()
+        if letter
+    )
 
     def amount_of(spelled: str) -> str:
         unit = f"lower(regexp_extract({value}, '{spelled}', 2))"
-        binary = f"regexp_extract({value}, '{spelled}', 3) = 'i'"
-        powers = " ".join(
-            f"WHEN '{letter}' THEN CASE WHEN {binary} THEN {float(KIB**power)!r} ELSE {float(base**power)!r} END"
-            for letter, power in SIZE_POWERS.items()
-            if letter
-        )
         number = f"TRY_CAST(regexp_extract({value}, '{spelled}', 1) AS DOUBLE)"
         return f"WHEN regexp_full_match({value}, '{spelled}') THEN {number} * CASE {unit} {powers} ELSE 1.0 END"
 
