@@ -125,6 +125,41 @@ def test_an_end_before_its_start_is_counted_and_no_duration(store, write):
     assert np.isnan(frame["duration_s"]["a"])
 
 
+QUEUED = "JOBID|STATE|START_TIME|END_TIME|TIME|TIME_LIMIT|NAME\n"
+
+
+def test_ends_and_starts_that_are_to_come_are_not_known(store, write):
+    text = QUEUED.replace("|TIME|TIME_LIMIT", "")
+    text += "1|RUNNING|2024-05-01T10:00:00|2024-05-01T22:00:00|fit\n"
+    text += "2|RUNNING|2024-05-01T12:00:00|2024-05-03T12:00:00|fit\n"
+    text += "3|PENDING|2024-05-02T10:00:00|2024-05-04T10:00:00|fit\n"
+    text += "4|COMPLETED|2024-05-01T10:00:00|2024-05-01T11:00:00|fit\n"
+    report, frame, checks = loaded(store, write, text, "squeue.txt")
+    assert (report.running, report.never_started, checks["moments to come"]) == (2, 1, 3)
+    np.testing.assert_array_equal(frame["duration_s"], [7200, 0, np.nan, 3600])
+    assert frame["end_time_s"].isna().tolist() == [True, True, True, False]
+
+
+def test_what_squeue_calls_time_is_how_long_a_job_ran(store, write):
+    text = QUEUED + "1|RUNNING|2024-05-01T10:00:00|2024-05-03T10:00:00|2:10:00|2-00:00:00|fit\n"
+    text += "2|RUNNING|2024-05-01T12:00:00|2024-05-03T12:00:00|10:00|2-00:00:00|fit\n"
+    _, frame, checks = loaded(store, write, text, "squeue.txt")
+    assert (frame["duration_s"].tolist(), checks["moments to come"]) == ([7800, 600], 2)
+    text = QUEUED + "1|RUNNING|2024-05-01T10:00:00|2024-05-03T10:00:00|2:10:00|2-00:00:00|fit\n"
+    _, frame, _ = loaded(store, write, text, "one.txt")
+    assert (frame["duration_s"].tolist(), frame["end_time_s"].isna().all()) == ([7800], True)
+
+
+def test_ends_of_running_rows_at_one_moment_are_that_of_the_export(store, write):
+    text = "job_name,start_time_s,end_time_s,status\na,0,100,done\nb,50,900,running\nc,70,900,running\n"
+    _, frame, checks = loaded(store, write, text)
+    assert (frame["duration_s"].tolist(), "moments to come" in checks) == ([100, 850, 830], False)
+    text = "job_name,start_time_s,end_time_s,duration_s,status\na,0,100,100,done\n"
+    text += "b,50,900,850,running\nc,70,9000,8930,running\n"  # the duration says so, too
+    _, frame, checks = loaded(store, write, text, "own.csv")
+    assert (frame["duration_s"].tolist(), "moments to come" in checks) == ([100, 850, 8930], False)
+
+
 def test_the_ledger_counts_what_running_runs_hold_apart(store, write):
     text = "job_name,user,start_time_s,end_time_s,requested_memory_bytes,peak_memory_bytes\n"
     text += "a,ann,0,7200,4e9,1e9\nb,bob,3600,,8e9,\n"

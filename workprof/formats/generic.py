@@ -27,7 +27,7 @@ FORMAT = Format(
         *("0", "0.0", "0:0"),
     ),
     duration_from_times=True,
-    rows_version=9,
+    rows_version=10,
 )
 
 STEPS = Steps(
@@ -119,6 +119,9 @@ STATES_OF_SLURM = (
 )
 """States by their numbers in the table of jobs of Slurm's database, which `OF_SLURMS_DATABASE` tells."""
 OF_SLURMS_DATABASE = frozenset(["id_job", "state", "time_start", "time_end"])
+
+OF_SQUEUE = frozenset(["JOBID", "TIME", "TIME_LIMIT"])
+"""Headings of squeue, whose TIME is how long a job ran so far."""
 
 FALSE_WORDS = {"finished": "failed", "completed": "not completed"}
 """Word for what is true -> that for what is false; of any other, this has finished."""

@@ -2,7 +2,8 @@
 
 A row that started and has no end, and whose status is a running one or missing, is running at the end of the trace: it
 has not finished, and its duration so far is the last moment of the trace less its start. A row that never started has
-no duration at all. Both keep their place in the table and are marked in `flags`.
+no duration at all. Both keep their place in the table and are marked in `flags`. An end of a running row, or a start of
+a waiting one, that comes after all that happened is a plan (squeue's END_TIME is the limit), and none.
 
 The last moment of a trace is not that of a clock gone wrong: moments of a few rows that lie further after all others
 than these reach are left out of it, and told.
@@ -19,7 +20,7 @@ import duckdb
 
 from workprof.core.causes import FOR_MEMORY, KILLS, RUNNING, WAITING, starts_of, words_of
 from workprof.core.text import visible
-from workprof.core.units import DAY_S, DURATION_FACTORS, FIRST_EPOCH_S, format_duration
+from workprof.core.units import DAY_S, DURATION_FACTORS, FIRST_EPOCH_S, HOUR_S, MINUTE_S, format_duration
 from workprof.formats.declare import NUMBER
 from workprof.formats.fields import FIELDS, LATEST_S, NAME_FIELDS, TIME_FIELDS, TIMING, USAGE_FIELDS
 from workprof.store.catalogue import one
@@ -68,6 +69,7 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
     meanings = _statuses(cursor, rows) if "status" in have else NO_STATUS
     cached = _without_times_of_cached(cursor, have, rows, meanings.cached)
     zeros = _without_moments_of_zero(cursor, have, rows)
+    plans = _without_plans(cursor, have, rows, meanings)
     conditions = _conditions(cursor, have, rows, meanings)
     counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in vars(conditions).values())
     running, never, ends, starts = (int(count) for count in one(cursor, f"SELECT {counts} FROM {rows}"))
@@ -105,7 +107,7 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
             [last.moment],
         )
     ordered = sorted(have.values(), key=lambda column: FIELD_ORDER.get(column.name, len(FIELD_ORDER)))
-    return Settled(tuple(ordered), (*cached, *zeros, *last.checks))
+    return Settled(tuple(ordered), (*cached, *zeros, *plans, *last.checks))
 
 
 def kills_of_reasons(
@@ -151,6 +153,50 @@ def _without_moments_of_zero(
     cursor.execute(f"UPDATE {rows} SET {', '.join(known)} WHERE {zero}")
     message = f"{count:,} rows have a moment of 0 beside one of our time: it is taken for none"
     return (Check("moments of zero", "info", int(count), message),)
+
+
+def _without_plans(
+    cursor: duckdb.DuckDBPyConnection, have: Mapping[str, Column], rows: str, says: _Meanings
+) -> tuple[Check, ...]:
+    """Take moments that are to come from rows that run or wait, the duration between them too, and tell of them.
+
+    Ends of running rows that are all about the same may be the moment of the export: only what is a limit is to come
+    then. An end that the row's own duration confirms has come.
+    """
+    if not {"start_time_s", "end_time_s"} <= have.keys() or (says.running, says.waiting) == ("FALSE", "FALSE"):
+        return ()
+    waits = f"({says.waiting} AND NOT coalesce(starts_with(lower(trim(status)), 'requeue'), FALSE))"
+    happened = ", ".join([
+        f"max(start_time_s) FILTER (WHERE NOT {waits})",
+        f"max(end_time_s) FILTER (WHERE NOT {waits} AND NOT {says.running})",
+        *(["max(submit_time_s)"] if "submit_time_s" in have else []),
+    ])  # fmt: skip
+    (last,) = one(cursor, f"SELECT coalesce(greatest({happened}), 0) FROM {rows}")
+    span = "(end_time_s - start_time_s)"
+    own = "duration_s" in have and have["duration_s"].source != DERIVED
+    runs_on = f"({says.running} AND coalesce(end_time_s > {last!r}{f' AND duration_s <> {span}' * own}, FALSE))"
+    apart, alike = one(
+        cursor,
+        f"SELECT coalesce(max(end_time_s) - min(end_time_s), 0), max({span}) - min({span}) < 1 FROM {rows} "
+        f"WHERE {runs_on}",
+    )
+    if apart < 1 or (apart <= HOUR_S and not alike):
+        limit = f"abs({span} - time_limit_s) <= {MINUTE_S}" if "time_limit_s" in have else "FALSE"
+        runs_on = f"({runs_on} AND coalesce({limit}, FALSE))"
+    is_to_start = f"({waits} AND coalesce(start_time_s > {last!r}, FALSE))"
+    ends, starts = one(cursor, f"SELECT count_if({runs_on}), count_if({is_to_start}) FROM {rows}")
+    if not (ends or starts):
+        return ()
+    commit_so_far(cursor)
+    known = ["end_time_s = NULL", f"start_time_s = CASE WHEN NOT {is_to_start} THEN start_time_s END"]
+    if "duration_s" in have:
+        known.append(f"duration_s = CASE WHEN duration_s <> {span} THEN duration_s END")
+    cursor.execute(f"UPDATE {rows} SET {', '.join(known)} WHERE {runs_on} OR {is_to_start}")
+    message = (
+        f"{ends + starts:,} rows that run or wait have an end or a start after all that happened: it is a limit or a "
+        "plan (squeue's END_TIME), and not known"
+    )
+    return (Check("moments to come", "info", int(ends + starts), message),)
 
 
 def _without_times_of_cached(

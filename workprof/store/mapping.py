@@ -337,6 +337,9 @@ def guesses(look: Look) -> dict[str, Guess]:
             result[field] = _unit_of(field, column, named[column], look)
             free.remove(column)
     result = _on_one_clock(result, free, named, look)
+    if "duration_s" not in result and {*look.columns} >= generic.OF_SQUEUE and look.types["TIME"] == TEXT:
+        result["duration_s"] = Guess(FieldSource("TIME", "s"), True, IN_VALUES)
+        free.remove("TIME")
     if DURATION in missing_fields(result) and "duration_s" not in result:
         named_so = [column for words in _WANTED["duration_s"] for column in free if words and named[column][0] == words]
         if named_so and look.present(named_so[0]):
