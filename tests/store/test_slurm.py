@@ -382,3 +382,16 @@ def test_steps_are_of_the_job_of_their_cluster(store, write, of_step):
     checks, rows = loaded(store, write, text, "job_name", "cluster", "peak_memory_bytes")
     assert rows == [["7", "beta", 150 * GIB], ["7", "alpha", GIB], ["8", "alpha", 3 * GIB]]
     assert (checks["steps"].count, checks["steps without a job"].count) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("requested", "peak", "told"),
+    [("8G", "1234", "unit of memory"), ("8", "1264197K", "unit of requests"), ("8G", "1264197K", "")],
+)
+def test_memory_in_another_unit_than_sacct_writes_is_told(store, write, requested, peak, told):
+    """Tables made of sacct have MaxRSS as bare MB, or ReqMem as bare GB."""
+    rows = "".join(f"{at},COMPLETED,01:00:00,{requested},{peak}\n" for at in range(5)) + "9,COMPLETED,01:00:00,8G,2G\n"
+    checks, _ = loaded(store, write, f"JobID,State,Elapsed,ReqMem,MaxRSS\n{rows}", "job_name")
+    assert {name: check.count for name, check in checks.items() if name.startswith("unit of")} == (
+        {told: 5} if told else {}
+    )

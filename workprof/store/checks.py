@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from workprof.core.causes import CAUSES, FAILED, KILLED, KILLS, OUT_OF_MEMORY, cause_of
 from workprof.core.errors import SettingsError
-from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, factor
+from workprof.core.units import DAY_S, HOUR_S, KIB, MINUTE_S, factor
 from workprof.formats import generic
 from workprof.formats.declare import Capacity, Format
 from workprof.formats.fields import REQUESTS
@@ -75,6 +75,7 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
         *_times(have),
         *_missing(have),
         *_over_request(have),
+        *_units_of_memory(have),
         *_over_capacity(declared.capacities, have),
     ]
     result.append(
@@ -244,6 +245,36 @@ def _over_request(have: set[str]) -> Iterable[Question]:
                 count_where(f"{usage} > {request}"),
                 f"runs use more {_spelt(what)} than they requested",
             )
+
+
+LEAST_BYTES = 64.0 * KIB
+"""No process holds less memory: a few pages alone are more."""
+
+
+def _units_of_memory(have: set[str]) -> Iterable[Question]:
+    """Memory that is in another unit than its format has it, as the most of the runs tell."""
+    used, requested = REQUESTS[2]
+    if used in have:
+        yield _of_most(
+            "unit of memory",
+            f"{used} > 0",
+            f"{used} < {LEAST_BYTES!r}",
+            "runs used less memory than any process holds: see whether its unit is right",
+        )
+    if {used, requested} <= have:
+        yield _of_most(
+            "unit of requests",
+            f"{used} > 0 AND {requested} > 0",
+            f"{used} > {OTHER_UNIT:g} * {requested}",
+            f"runs use more than {OTHER_UNIT:g} times the memory that they request, as most do: see whether one of "
+            "both is in another unit",
+        )
+
+
+def _of_most(name: str, known: str, strange: str, message: str) -> Question:
+    """A warning of rows that are strange, where more than half of those that are known are."""
+    count = count_where(f"{known} AND {strange}")
+    return Question(name, "warning", f"CASE WHEN 2 * {count} > {count_where(known)} THEN {count} ELSE 0 END", message)
 
 
 def _over_capacity(capacities: Iterable[Capacity], have: set[str]) -> Iterable[Question]:
