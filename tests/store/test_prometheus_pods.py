@@ -151,6 +151,40 @@ def test_several_files_are_joined_by_namespace_and_pod(store, write):
     assert store.frame("pods", ["requested_gpu_percent"])["requested_gpu_percent"].tolist()[0] == 100
 
 
+def of_clusters(pod, first, then, created=None, labels=({}, {})):
+    told = [app([(at, 1e8) for at in times], pod, cluster=cluster, **more)
+            for cluster, times, more in zip("ab", (first, then), labels, strict=True)]  # fmt: skip
+    for cluster, at, times in zip("ab", created or (), (first, then), strict=False):
+        point = [(times[0], T0 + at)]
+        told.append(series(point, name_="kube_pod_created", namespace="lab", pod=pod, cluster=cluster))
+    return answer(*told)
+
+
+BEFORE, AFTER = range(0, 600, 60), range(600, 1200, 60)
+UID = "0a1b2c3d-1111-2222-3333-44445555666{}"
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (of_clusters("web-0", BEFORE, AFTER, labels=({"uid": UID.format(6)},) * 2), 1),
+        (of_clusters("web-0", BEFORE, BEFORE, labels=({"uid": UID.format(6)},) * 2), 1),
+        (of_clusters("web-0", BEFORE, AFTER, labels=({"uid": UID.format(6)}, {"uid": UID.format(7)})), 2),
+        (of_clusters("web-0", BEFORE, AFTER, (-9, -9)), 1),
+        (of_clusters("web-0", BEFORE, AFTER, (-9, 590)), 2),
+        (of_clusters("web-0", BEFORE, AFTER), 2),
+        (of_clusters("web-7c9f8b6d5d-x2v4q", BEFORE, AFTER), 1),
+        (of_clusters("web-7c9f8b6d5d-x2v4q", BEFORE, BEFORE), 2),
+    ],
+)
+def test_a_pod_is_one_run_where_the_name_of_its_cluster_changes(store, write, text, rows):
+    report, frame = loaded(store, write("p.json", text))
+    assert (report.rows, frame["task_name"].nunique()) == (rows, rows)
+    renamed = [check.message for check in report.checks if check.name == "clusters renamed"]
+    assert len(renamed) == (rows == 1)
+    assert not renamed or "('a' is 'b')" in renamed[0]
+
+
 def test_phases_and_times_of_the_pods_own_count(store, write):
     def own(metric, value, pod, **more):
         return series([(0, value), (600, value)], name_=metric, namespace="lab", pod=pod, **more)

@@ -47,7 +47,7 @@ from workprof.formats.pod_series import (
     one_after_another,
     together,
 )
-from workprof.formats.pod_tasks import Made
+from workprof.formats.pod_tasks import Ends, Made
 
 NO_CONTAINER = ("", "POD")
 GPUS = "nvidia_com_gpu"
@@ -153,6 +153,31 @@ def _one_pod(uid: str, other: str, spans: Mapping[str, tuple[float, float]], beg
         return begins[uid] == begins[other]
     (low, high), (begin, end) = spans[uid], spans[other]
     return 2 * (min(high, end) - max(low, begin)) >= min(high - low, end - begin) and min(high, end) >= max(low, begin)
+
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""A uid that no other pod has; that of a static pod's control group is of what it is made of."""
+
+
+def is_one_pod(pod: str, before: Sequence[Told], after: Sequence[Told]) -> bool:
+    """Tell whether what is told of a name in two clusters is of one pod, as the name of the cluster changed.
+
+    It is where a uid says so; else where one ends before the other begins, and both were created at one moment or have
+    the same random end.
+    """
+    uids, others = (
+        {uid for one in told if _UUID.fullmatch(uid := uid_of(one.series.labels))} for told in (before, after)
+    )
+    if uids and others:
+        return bool(uids & others)
+    if max(one.series.last for one in before) > min(one.series.first for one in after):
+        return False
+    created = [
+        {float(one.series.values[-1]) for one in told if one.quantity.kind == CREATED} for told in (before, after)
+    ]
+    if all(created):
+        return created[0] == created[1]
+    return bool(Ends(()).of_pod(pod).kind)
 
 
 @dataclass

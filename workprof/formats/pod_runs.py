@@ -1,5 +1,6 @@
 """The pods of an export, joined by cluster, namespace, name and uid into runs: a row per pod, or per container."""
 
+import itertools
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ import numpy as np
 
 from workprof.core.units import HOUR_S
 from workprof.formats.declare import Read, Remark
-from workprof.formats.pod_run import OVER, PodRun, Told, tellings, whole_pod_only
+from workprof.formats.pod_run import OVER, PodRun, Told, is_one_pod, tellings, whole_pod_only
 from workprof.formats.pod_series import (
     CLUSTER,
     CREATED,
@@ -125,6 +126,7 @@ class PodRuns:
     def rows(self) -> Iterator[Read | Remark]:
         """Yield a row per pod or container, and what is to be said of them."""
         self._leave_out_exporters()
+        renamed = self._join_renamed_clusters()
         self._join_nameless()
         runs = list(self._runs())
         step = min((run.step for run in runs), default=np.inf)
@@ -143,6 +145,10 @@ class PodRuns:
                 limits += not row.names or row.names == tuple(row.run.by_container()[:1])
             cells |= {"pod": names[id(row.run)], "task": tasks[id(row)]}
             yield Read(row.run.line, [cells[name] for name in COLUMNS])
+        if renamed:
+            names = ", ".join(f"{one[:40]!r} is {other[:40]!r}" for one, other in list(renamed.items())[:5])
+            text = f"{len(renamed):,} names of clusters are former ones of another: pods went on under it ({names})"
+            yield Remark("clusters renamed", len(renamed), text)
         yield from self._remarks(rows, times, limits)
 
     def _leave_out_exporters(self) -> None:
@@ -262,6 +268,31 @@ class PodRuns:
             "restarts": sum(one.restarted() for one in chosen),
             "kills": max(kills, float(reason == OOM_KILLED)) or (0.0 if self.tells_kills else None),
         }
+
+    def _join_renamed_clusters(self) -> dict[str, str]:
+        """Give clusters of one pod one name, its last; return the names that they had before with the one they get."""
+        homes: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
+        for key in self.told:
+            if key[0]:
+                homes.setdefault(key[1:], []).append(key)
+        later: dict[str, str] = {}
+
+        def last_name(cluster: str) -> str:
+            while cluster in later:
+                cluster = later[cluster]
+            return cluster
+
+        for (_, pod), keys in homes.items():
+            keys.sort(key=lambda key: max(one.series.last for one in self.told[key]))
+            for one, other in itertools.pairwise(keys):
+                before, after = last_name(one[0]), last_name(other[0])
+                if before != after and is_one_pod(pod, self.told[one], self.told[other]):
+                    later[before] = after
+        result = {cluster: last_name(cluster) for cluster in later}
+        for key in [key for key in self.told if key[0] in result] if result else ():
+            self.told.setdefault((result[key[0]], *key[1:]), []).extend(self.told.pop(key))
+        self.owners = {(result.get(key[0], key[0]), *key[1:]): owner for key, owner in self.owners.items()}
+        return result
 
     def _join_nameless(self) -> None:
         """Join pods that are told of without a cluster or a namespace with the one pod of that name that has one."""
