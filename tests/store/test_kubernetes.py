@@ -238,6 +238,39 @@ def test_many_pods_do_not_all_wait_for_a_later_telling():
     assert told["told again late"] == 2
 
 
+def running(name, namespace="lab", hour=10, **more):
+    started = f"2024-05-26T{hour}:00:00Z"
+    return {
+        "metadata": {"name": name, "namespace": namespace, "uid": name, "creationTimestamp": started},
+        "spec": {"containers": [{"name": "c", "resources": {}}]},
+        "status": {"phase": "Running", "startTime": started, "containerStatuses": [
+            {"name": "c", "state": {"running": {"startedAt": started}}}]},
+        **more,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "until"),
+    [
+        ([running("web"), running("gone")], [running("web"), running("new", hour=15)], "2024-05-26T10:00:00Z"),
+        ([running("web"), running("gone"), running("last", hour=12)], [running("web")] * 2, None),  # not later
+        ([running("gone")], [running("new", hour=15)], None),  # lists of other pods, for all that is known
+        ([running("web"), running("gone", "own")], [running("web"), running("new", hour=15)], None),
+        ([running("web"), running("gone", "own")], [running("web"), running("new", "b", 15)], "2024-05-26T10:00:00Z"),
+    ],
+)
+def test_a_pod_that_is_in_no_later_list_ran_until_the_last_one_that_has_it(first, then, until):
+    files = [
+        Given(f"{at}.json", io.BytesIO(json.dumps({"kind": "List", "items": pods}).encode()))
+        for at, pods in enumerate((first, then))
+    ]
+    found = list(kubernetes.read(files))
+    seen = {each.cells[kubernetes.COLUMNS.index("pod")]: each.cells[-1] for each in found if isinstance(each, Read)}
+    told = [each.count for each in found if isinstance(each, Remark) and each.name == "in no later list"]
+    assert (seen["gone"], told) == ((at(until), [1]) if until else (None, []))
+    assert seen["web" if "web" in seen else "new"] is None
+
+
 def test_pods_of_one_name_in_two_namespaces_are_two_jobs_and_other_objects_are_told(store, write):
     first, second = copy.deepcopy(PODS[1]), copy.deepcopy(PODS[1])
     second["metadata"] |= {"namespace": "other", "uid": "9"}

@@ -57,9 +57,19 @@ def _is_pod(value: object) -> bool:
 
 @dataclass(frozen=True)
 class _Taken:
-    """The end of a list, and the moment at which it was taken, where it says so."""
+    """The end of a document, the moment at which it was taken, where it says so, and whether it is a list."""
 
     at: float | None
+    is_list: bool
+
+
+@dataclass(frozen=True)
+class _List:
+    """A list that was read."""
+
+    latest: float  # moment that it tells of: it was taken after
+    namespaces: frozenset[tuple[str, str]]  # of its pods, with their clusters
+    oldest: int  # number of the first list that has a pod of it
 
 
 @dataclass
@@ -76,7 +86,10 @@ class _Pods:
     apart: set[Key] = field(default_factory=set)
     listed: set[tuple[str, ...]] = field(default_factory=set)  # the pods of the list that is being read
     seen: dict[tuple[str, ...], float] = field(default_factory=dict)  # when the last list with a pod was taken
+    lists: list[_List] = field(default_factory=list)
+    within: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # first and last list with a pod
     pods: int = 0
+    vanished: int = 0
     again: int = 0
     late: int = 0
     restarted: int = 0
@@ -116,15 +129,50 @@ class _Pods:
         if len(self.held) >= self.most_held:
             yield from self.rows()
 
-    def end_list(self, taken: float | None) -> None:
+    def end_list(self, taken: _Taken) -> None:
         """The list ends that was read: what runs in it did so when it was taken."""
-        if taken is not None:
-            self.seen.update((key, max(self.seen.get(key, taken), taken)) for key in self.listed)
+        at = taken.at
+        if at is not None:
+            self.seen.update((key, max(self.seen.get(key, at), at)) for key in self.listed)
+        pods = [self.held[key] for key in self.listed if key in self.held]
+        if taken.is_list and pods:
+            number = len(self.lists)
+            for key in self.listed:
+                self.within[key] = (self.within.get(key, (number, number))[0], number)
+            told = [at for pod in pods for cells, *_ in pod.rows for at in _moments_of(cells) if isinstance(at, float)]
+            namespaces = frozenset((pod.cluster, pod.namespace) for pod in pods)
+            self.lists.append(
+                _List(max(told, default=0.0), namespaces, min(self.within[key][0] for key in self.listed))
+            )
         self.listed.clear()
+
+    def _vanished_after(self, key: tuple[str, ...], pod: Pod) -> float | None:
+        """The moment until which a pod is known to have run that has not ended, and is in no later list.
+
+        A list is later where it goes on with pods of the last one that has the pod; it is of the pod's namespace, or of
+        several.
+        """
+        last = self.within.get(key, (0, len(self.lists)))[1]
+        own = (pod.cluster, pod.namespace)
+        if (
+            _is_over(pod)
+            or pod.rows[0][0][_STATUS] == "Pending"
+            or not any(
+                one.latest >= self.lists[last].latest
+                and one.oldest <= last
+                and (own in one.namespaces or len(one.namespaces) > 1)
+                for one in self.lists[last + 1 :]
+            )
+        ):
+            return None
+        return self.lists[last].latest or None
 
     def rows(self) -> Iterator[Read]:
         """Yield the rows that wait, and hold them no longer."""
-        pods, seen = self.held.values(), map(self.seen.get, self.held)
+        vanished = [self._vanished_after(key, pod) for key, pod in self.held.items()]
+        self.vanished += sum(at is not None for at in vanished)
+        pods = self.held.values()
+        seen = [self.seen.get(key, at) for key, at in zip(self.held, vanished, strict=True)]
         ends = Ends({name for pod in pods for name in (pod.name, pod.made.name, *pod.labels.values()) if name})
         works = [work_of(pod.name, pod.made, pod.labels, ends, pod.generated) for pod in pods]
         worked = [(pod, work, _key(pod, work)) for pod, work in zip(pods, works, strict=True)]
@@ -152,6 +200,7 @@ class _Pods:
         self.held.clear()
         self.listed.clear()
         self.seen.clear()
+        self.within.clear()
 
     def _task(self, key: Key, container: str, *, init: bool) -> Key:
         return (*key[:4], container) if init or key in self.apart else key
@@ -172,6 +221,13 @@ class _Pods:
                 "warning",
                 self.late,
                 f"pods are listed again after {self.most_held:,} others, and are rows of their own; give fewer lists",
+            ),
+            (
+                "in no later list",
+                "info",
+                self.vanished,
+                "pods ran and are in no later list: they ended after the last one that has them, and their time counts "
+                "until the last moment that it tells",
             ),
             (
                 "names of several namespaces",
@@ -211,7 +267,8 @@ _OWN = tuple(map(COLUMNS.index, ("pod", "container", "workload", "task", "run", 
 
 
 _end_of = operator.itemgetter(COLUMNS.index("end"))
-_SEEN = COLUMNS.index("seen")
+_moments_of = operator.itemgetter(*map(COLUMNS.index, ("created", "start", "end")))
+_SEEN, _STATUS = COLUMNS.index("seen"), COLUMNS.index("status")
 
 
 def _is_over(pod: Pod) -> bool:
@@ -260,9 +317,10 @@ def _pods_of(given: Given, repeated: RepeatedKeys) -> Iterator[tuple[int, object
                 yield part.line, part.value
             else:
                 whole[part.path[0]] = part.value
-        if whole and not listed and not str(whole.get("kind")).endswith("List"):
+        is_list = bool(listed) or str(whole.get("kind")).endswith("List")
+        if whole and not is_list:
             yield first, whole
-        yield 0, _Taken(_taken(whole))
+        yield 0, _Taken(_taken(whole), is_list)
 
 
 def _taken(document: Object) -> float | None:
@@ -282,7 +340,7 @@ def read(sources: Sequence[Given], most_held: int = HELD_PODS) -> Iterator[Read 
         for line, value in _pods_of(given, repeated):
             repeated.end_row()
             if isinstance(value, _Taken):
-                pods.end_list(value.at)
+                pods.end_list(value)
             else:
                 yield from pods.take(line, value)
     yield from pods.rows()
@@ -326,7 +384,7 @@ FORMAT = Format(
         *(("pod_cpu_request", "cores"), ("pod_memory_request", "B")),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
-    rows_version=6,
+    rows_version=7,
     seen="seen",
     not_known="Lists of pods do not say what pods used: load series of Prometheus, which say both.",
 )
