@@ -213,6 +213,27 @@ def test_a_document_tells_which_list_is_read_and_rejects_by_line(store, write):
     assert told.message == "the rows are the list under 'jobs'; the document's other parts are not read"
 
 
+JOBS = [{"job_id": at, "start_time": f"2026-01-01T0{at}:00:00Z", "end_time": "2026-01-01T09:00:00Z"} for at in range(3)]
+FILES = [{"name": f"f{at}", "duration": 400.5 + at} for at in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("document", "path", "level"),
+    [
+        ({"files": FILES, "jobs": JOBS}, "jobs", "info"),
+        ({"jobs": JOBS, "nodes": [{"name": "n", "runtime_s": 7}]}, "jobs", "info"),  # the look ends with the list
+        ({"status": 200, "result": {"files": FILES, "jobs": JOBS}}, "result.jobs", "info"),
+        ({"warnings": [{"code": 1}], "data": {"jobs": JOBS}}, "data.jobs", "info"),
+        ({"result": {"files": FILES}, "status": 200}, "result.files", "warning"),
+    ],
+)
+def test_of_several_lists_the_one_of_rows_is_read_and_another_one_is_told(store, write, document, path, level):
+    report = store.ingest([write("d.json", json.dumps(document))], IngestOptions())
+    (told,) = (check for check in report.checks if check.name == "list")
+    assert (report.rows, told.level) == (3, level)
+    assert f"the list under {path!r}" in told.message
+
+
 T = 1_790_000_000_000
 ROW = {"job_name": "a", "duration_s": 1, "parts": [{"b": 1}]}
 

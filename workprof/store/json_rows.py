@@ -68,6 +68,8 @@ def json_shape(head: str) -> JsonShape:
 
 
 MOST_DEEP = 4
+NO_ROWS = ("files", "columns", "fields", "schema", "parameters", "links", "messages", "warnings", "errors")
+"""Lists of objects that answers have beside the list of their rows."""
 WRAPPERS = ("hits", "data", "result", "results", "response", "body")
 """Members of an answer, beside others, that hold its rows: Elasticsearch's {"took": 5, "hits": {...}}."""
 
@@ -75,13 +77,16 @@ WRAPPERS = ("hits", "data", "result", "results", "response", "body")
 def _list_in(head: str, begin: int, deep: int) -> JsonShape | None:
     """The first list of objects in the object that begins at a place, or so deep in the only member of each.
 
-    A member beside others counts where it is one of `WRAPPERS`.
+    A member beside others counts where it is one of `WRAPPERS`, one of `NO_ROWS` where there is nothing else.
     """
-    at, only, wrapper = begin + 1, ("", -1), ("", -1)
+    at, only, wrapper, other = begin + 1, ("", -1), ("", -1), None
     while key := _KEY.match(head, at):
         name = json.loads(key[1], strict=False)
         if _LIST.match(head, key.end()):
-            return JsonShape(LIST, key.end(), (name,))
+            found = JsonShape(LIST, key.end(), (name,))
+            if name not in NO_ROWS:
+                return found
+            other = other or found
         is_object = head.startswith("{", key.end())
         only = (name, key.end()) if at == begin + 1 and is_object else ("", -1)
         wrapper = (name, key.end()) if name in WRAPPERS and is_object and wrapper[1] < 0 else wrapper
@@ -90,7 +95,7 @@ def _list_in(head: str, begin: int, deep: int) -> JsonShape | None:
             break
     only = only if only[1] >= 0 else wrapper
     found = _list_in(head, only[1], deep - 1) if deep and only[1] >= 0 else None
-    return None if found is None else replace(found, path=(only[0], *found.path))
+    return other if found is None else replace(found, path=(only[0], *found.path))
 
 
 def first_objects(head: str, whole: bool) -> list[dict[str, Any]]:
@@ -102,7 +107,7 @@ def first_objects(head: str, whole: bool) -> list[dict[str, Any]]:
 
 def _first(head: str, shape: JsonShape, whole: bool) -> list[dict[str, Any]]:
     if shape.kind != LINES:
-        return _objects_from(head, shape.at)
+        return _objects_from(head, shape.at, one_list=shape.kind != OBJECTS)
     lines = head.splitlines() if whole else head.splitlines()[:-1]
     result = (_object(line) for line in lines[:LOOKED_AT_ROWS])
     return [row for row in result if row is not None]
@@ -226,10 +231,13 @@ def _row(text: JsonWindow, line: int, repeated: RepeatedKeys) -> JsonRow:
     return JsonRow(line, content, _counted(repeated, value if isinstance(value, dict) else None), done)
 
 
-def _objects_from(head: str, at: int) -> list[dict[str, Any]]:
+def _objects_from(head: str, at: int, *, one_list: bool) -> list[dict[str, Any]]:
+    """The objects after a place, up to the end of the list that begins there where it is `one_list`."""
     result: list[dict[str, Any]] = []
     while len(result) < LOOKED_AT_ROWS:
         start = head.find("{", at)
+        if one_list and "]" in head[at : max(start, at)]:
+            break
         try:
             value, at = _DECODER.raw_decode(head, start if start >= 0 else len(head))
         except (ValueError, RecursionError):  # the look ends inside an element, or the array ends

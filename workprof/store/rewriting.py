@@ -18,7 +18,7 @@ from workprof.formats.broken_records import UNCLEAR, Rejoined
 from workprof.formats.declare import Format, Given, Read, Reader, Unreadable
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.store.csv_rows import CsvWriter, Places, written_text
-from workprof.store.json_rows import LINES, LIST, JsonRow, flat, json_rows, shape_of
+from workprof.store.json_rows import LINES, LIST, NO_ROWS, JsonRow, flat, json_rows, shape_of
 from workprof.store.lines import refuse_unread
 from workprof.store.rejects import TEXT_CHARACTERS
 from workprof.store.relation import CsvDialect
@@ -78,7 +78,9 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
         refuse_unread(spooled.path, spooled.origin, written + rejected, any_end=False)
     if shape.kind == LIST:
         message = f"the rows are the list under {'.'.join(shape.path)[:60]!r}; the document's other parts are not read"
-        checks = (Check("list", "info", 1, message), *checks)
+        strange = shape.path[-1] in NO_ROWS
+        message += "; see whether they are runs, and give that list alone if another one has these" * strange
+        checks = (Check("list", "warning" if strange else "info", 1, message), *checks)
     checks += _replaced(target)
     rows = replace(spooled, path=target, lines=lines)
     return Rewritten(rows, refused if rejected else None, rejected, written, checks)
