@@ -8,10 +8,10 @@ import pytest
 
 from workprof.core.settings import Settings
 from workprof.core.table import csv_bytes
-from workprof.core.text import TURNING, shell_line, visible
+from workprof.core.text import TURNING, of_one, shell_line, visible
 from workprof.core.words import visible_table
 from workprof.memory.bin_search import BinSettings
-from workprof.store.reports import IngestOptions
+from workprof.store.reports import Check, IngestOptions
 from workprof.store.trace_store import TraceStore
 
 ODD = "a\u202eb\u2067\u200f\u061c\ufeff'\\\x1b\x85 $x"
@@ -65,3 +65,25 @@ def test_code_to_copy_says_the_same_without_hidden_characters():
     assert visible(line) == line
     found = subprocess.run(["bash", "-c", line], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
     assert found.stdout.decode() == ODD + "plain"
+
+
+@pytest.mark.parametrize(
+    ("text", "one"),
+    [
+        ("1 runs did not finish: excluded from sizes", "1 run did not finish: excluded from sizes"),
+        ("1 runs that never started: they hold nothing", "1 run that never started: it holds nothing"),
+        ("1 runs use more memory than they requested", "1 run uses more memory than it requested"),
+        ("1 runs end before they start", "1 run ends before it starts"),
+        ("1 runs still running at the end; they last", "1 run still running at the end; it lasts"),
+        ("1 runs have moments in another unit", "1 run has moments in another unit"),
+        ("1 rows that repeat an earlier row were dropped", "1 row that repeats an earlier row was dropped"),
+        ("1 pods had containers that were restarted", "1 pod had containers that were restarted"),
+        ("1 lines of steps were folded into the lines of jobs", "1 line of steps was folded into the lines of jobs"),
+        ("1 series have no values", "1 series have no values"),
+        ("12 runs end before they start", "12 runs end before they start"),
+        ("1,001 runs end before they start", "1,001 runs end before they start"),
+    ],
+)
+def test_a_finding_of_one_thing_is_worded_as_such(text, one):
+    assert (of_one(text), of_one(one)) == (one, one)
+    assert Check("any", "info", 1, text).message == one

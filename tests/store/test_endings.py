@@ -52,7 +52,7 @@ def test_an_empty_end_without_a_status_is_running_and_not_finished(store, write)
     assert (checks["running"], checks["never started"]) == (1, 1)
     assert checks["not finished"] == 2
     (told,) = [check.message for check in report.checks if check.name == "running"]
-    assert told == "1 runs still running at the end of the trace; their time counts to its last moment"
+    assert told == "1 run still running at the end of the trace; its time counts to its last moment"
 
 
 def test_a_status_decides_where_there_is_one(store, write):

@@ -65,3 +65,35 @@ def near(name: str, names: Iterable[str]) -> str:
     plain = {one.lower().replace("_", "-"): one for one in names}
     result = difflib.get_close_matches(name.lower().replace("_", "-"), plain, n=1)
     return f"; did you mean {visible(plain[result[0]])!r}?" if result else ""
+
+
+_ONE = re.compile(r"1 ([a-z]+)s\b")
+_VERBS = {
+    **{"have": "has", "are": "is", "were": "was", "do": "does"},
+    **{verb: f"{verb}s" for verb in ("use", "end", "request", "repeat", "last", "stand", "tell", "say", "stay")},
+}
+_STAYS = ("had", "did", "may", "will", "would")
+_BEFORE_NOUNS = ("the", "a", "an", "no", "of", "with", "without", "in", "at", "each", "every", "its")
+_OF_THEY = {**_VERBS, **{verb: f"{verb}s" for verb in ("start", "hold", "count", "run")}}
+
+
+def of_one(text: str) -> str:
+    """A finding that begins '1 runs have ...' as one of a single thing: '1 run has ...'; any other is as it was.
+
+    The first verb is put into the singular, the one after it, too, where it is of a clause ('that repeat ... were'),
+    and so is what is said of 'they'.
+    """
+    match = _ONE.match(text)
+    if match is None or match[1] == "serie":
+        return text
+    words, first = re.split(r"(\W+)", text[match.end() :]), True
+    for at, word in enumerate(words):
+        before = words[at - 2] if at > 1 else ""
+        if before == "they":
+            words[at - 2], words[at] = "it", _OF_THEY.get(word, word)
+        elif word == "their":
+            words[at] = "its"
+        elif first and word in (*_VERBS, *_STAYS) and before not in _BEFORE_NOUNS:
+            words[at] = _VERBS.get(word, word)
+            first = before == "that"
+    return f"1 {match[1]}{''.join(words)}"

@@ -146,8 +146,8 @@ class PodRuns:
             cells |= {"pod": names[id(row.run)], "task": tasks[id(row)]}
             yield Read(row.run.line, [cells[name] for name in COLUMNS])
         if renamed:
-            names = ", ".join(f"{one[:40]!r} is {other[:40]!r}" for one, other in list(renamed.items())[:5])
-            text = f"{len(renamed):,} names of clusters are former ones of another: pods went on under it ({names})"
+            some = ", ".join(f"{one[:40]!r} is {other[:40]!r}" for one, other in list(renamed.items())[:5])
+            text = f"{len(renamed):,} names of clusters changed: their pods went on under a later one ({some})"
             yield Remark("clusters renamed", len(renamed), text)
         yield from self._remarks(rows, times, limits)
 

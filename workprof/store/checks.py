@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from workprof.core.causes import CAUSES, FAILED, KILLED, KILLS, OUT_OF_MEMORY, cause_of
 from workprof.core.errors import SettingsError
+from workprof.core.text import of_one
 from workprof.core.units import DAY_S, HOUR_S, KIB, MINUTE_S, factor
 from workprof.formats import generic
 from workprof.formats.declare import Capacity, Format
@@ -165,7 +166,7 @@ def counted_anew(
     asked = questions(declared, columns, duplicates=False)
     counts = one(cursor, f"SELECT {', '.join(question.sql for question in asked)} FROM {relation}")
     of_rows = {question.name: question.message for question in asked}
-    others = (each for each in told if each.name not in of_rows or not each.message.endswith(of_rows[each.name]))
+    others = (each for each in told if each.message != of_one(f"{each.count:,} {of_rows.get(each.name)}"))
     return (*others, *counted_checks(asked, counts))
 
 

@@ -83,10 +83,10 @@ def _list_in(head: str, begin: int, deep: int) -> JsonShape | None:
     while key := _KEY.match(head, at):
         name = json.loads(key[1], strict=False)
         if _LIST.match(head, key.end()):
-            found = JsonShape(LIST, key.end(), (name,))
+            listed = JsonShape(LIST, key.end(), (name,))
             if name not in NO_ROWS:
-                return found
-            other = other or found
+                return listed
+            other = other or listed
         is_object = head.startswith("{", key.end())
         only = (name, key.end()) if at == begin + 1 and is_object else ("", -1)
         wrapper = (name, key.end()) if name in WRAPPERS and is_object and wrapper[1] < 0 else wrapper

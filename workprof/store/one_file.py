@@ -165,7 +165,7 @@ def _folded_checks(folded: Folded, again: int) -> tuple[Check, ...]:
         message = f"{again:,} rows had not ended, and another row tells how their run went on: that one counts"
         result.append(Check("told again", "info", again, message))
     if folded.steps:
-        message = f"{folded.steps:,} lines of steps were folded into their jobs"
+        message = f"{folded.steps:,} lines of steps were folded into the lines of jobs"
         result.append(Check("steps", "info", folded.steps, message))
     if folded.orphans:
         message = f"{folded.orphans:,} jobs have lines of their steps only; their first step stands for them"

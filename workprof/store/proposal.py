@@ -124,8 +124,8 @@ def _doubts(doubtful: Mapping[str, Evidence]) -> tuple[Check, ...]:
     """What is told of columns that may be fields, and are none for lack of certainty."""
     named = ", ".join(f"{one.column!r} ({field}: {one.why or 'by its name'})" for field, one in doubtful.items())
     message = (
-        f"{len(doubtful)} columns may be fields, which is not certain, so they are further columns: {named}; map them "
-        f"with --map if they are"
+        f"{len(doubtful)} columns may be fields, which is not certain, so they stay as they are: {named}; map "
+        f"with --map what is one"
     )
     return (Check("doubtful columns", "warning", len(doubtful), message),) if doubtful else ()
 
@@ -142,8 +142,8 @@ def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]
     if columns:
         named = ", ".join(f"{column!r} ({field})" for column, field in list(columns.items())[:SHOWN_VALUES])
         message = (
-            f"{len(columns)} columns are named like a field, but most of their values are none of it, so they are "
-            f"further columns: {named}; map them with --map if they are the fields"
+            f"{len(columns)} columns are named like a field, but most of their values are none of it, so they stay "
+            f"as they are: {named}; map with --map what is one"
         )
         cells = (text.strip() for column in columns for text in look.present(column, SAMPLE_ROWS))
         separated = next(filter(SEPARATED.fullmatch, cells), "")

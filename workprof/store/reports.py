@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from workprof.core.errors import SettingsError
 from workprof.core.shares import Machine, Share, share_of
+from workprof.core.text import of_one
 
 JOINS = ("corrected", "faithful")
 AGGREGATIONS = ("instance", "task", "job")
@@ -78,6 +79,10 @@ class Check:
     level: str
     count: int
     message: str
+
+    def __post_init__(self) -> None:
+        """Word what concerns one row alone as such."""
+        object.__setattr__(self, "message", of_one(self.message))
 
 
 @dataclass(frozen=True)
