@@ -175,6 +175,16 @@ def test_columns_and_units_come_by_argument(tmp_path):
     assert read.memory.judged.saved == pytest.approx(found.memory.judged.saved, rel=1e-4)
 
 
+def test_a_length_of_time_is_no_end():
+    table = pd.DataFrame(
+        {"job": list("ab"), "start": pd.to_datetime(["2026-01-01"] * 2), "peak_memory_bytes": [1e9] * 2}
+    )
+    table["end"] = pd.to_timedelta([5, 6], unit="h")
+    for call in (wp.durations, wp.size_memory):
+        with pytest.raises(wp.TraceError, match="'end' holds lengths of time and no moments: name it 'duration'"):
+            call(table)
+
+
 def test_a_missing_request_is_allowed():
     table = jobs().drop(columns="requested_memory_bytes")
     found = wp.size_memory(table)

@@ -666,3 +666,23 @@ def test_points_between_thousands_are_asked(store, write, delimiter, elapsed, pe
     )
     with asked:
         assert store.ingest([path], IngestOptions()).rows == len(peak)
+
+
+@pytest.mark.parametrize("names", ["t_start,t_end", "tstart,tend", "start_t,end_t"])
+def test_a_t_for_time_says_nothing(store, write, names):
+    rows = "".join(f"j{at},{1_714_557_600 + at},{1_714_557_700 + 2 * at}\n" for at in range(8))
+    store.ingest([write("t.csv", f"job,{names}\n{rows}")], IngestOptions())
+    assert store.frame("t", ["duration_s"])["duration_s"].tolist() == [100 + at for at in range(8)]
+
+
+def test_builds_of_jenkins_are_in_milliseconds_and_run_where_they_have_no_result(store, write):
+    builds = [
+        {"number": at, "timestamp": 1_714_557_600_000 + 60_000 * at, "duration": 50 + at, "estimatedDuration": 60,
+         "result": ("SUCCESS", "FAILURE")[at % 2], "building": False, "fullDisplayName": f"app #{at}"}
+        for at in range(6)
+    ]  # fmt: skip
+    builds[0] |= {"result": None, "building": True, "duration": 0}
+    report = store.ingest([write("j.json", json.dumps({"builds": builds}))], IngestOptions())
+    frame = store.frame("j", ["duration_s", "start_time_s"], finished_only=False)
+    np.testing.assert_allclose(frame["duration_s"], [300.055, 0.051, 0.052, 0.053, 0.054, 0.055])
+    assert (report.running, frame["start_time_s"][1], frame["finished"].sum()) == (1, 1_714_557_660, 2)

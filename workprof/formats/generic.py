@@ -120,6 +120,9 @@ STATES_OF_SLURM = (
 """States by their numbers in the table of jobs of Slurm's database, which `OF_SLURMS_DATABASE` tells."""
 OF_SLURMS_DATABASE = frozenset(["id_job", "state", "time_start", "time_end"])
 
+OF_JENKINS = frozenset(["duration", "timestamp", "estimatedDuration", "result"])
+"""Names of a build of Jenkins, whose numbers are all in milliseconds."""
+
 OF_SQUEUE = frozenset(["JOBID", "TIME", "TIME_LIMIT"])
 """Headings of squeue, whose TIME is how long a job ran so far."""
 
@@ -191,6 +194,8 @@ TOGETHER: dict[str, str] = {
     "timelimit": "time requested",
     "timelimitraw": "time requested",
     "starttime": "start",
+    "tstart": "start",
+    "tend": "end",
     "endtime": "end",
     "submittime": "submit",
     "nodelist": "node list",

@@ -119,7 +119,19 @@ def jobs_of(
         except ColumnMissing:
             if found != generic.FORMAT.name:
                 raise
-            return _by_name(plain_table(data), sources, also)
+            return _by_name(_with_moments(plain_table(data)), sources, also)
+
+
+def _with_moments(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table; raises TraceError where a length of time is named like a moment."""
+    for name in frame.columns:
+        is_length = pd.api.types.is_timedelta64_dtype(frame[name].dtype)
+        if is_length and words_of(name)[0] in ({"start"}, {"end"}, {"submit"}):
+            raise TraceError(
+                f"{name!r} holds lengths of time and no moments: name it 'duration' if it is how long a run took, or "
+                "give the moment"
+            )
+    return frame
 
 
 def _by_name(frame: pd.DataFrame, sources: Mapping[str, FieldSource], also: Sequence[str]) -> Jobs:

@@ -255,6 +255,8 @@ class Guess:
     why: str  # what the unit rests on
 
 
+NO_GUESS = Guess(FieldSource(""), False, "")
+
 CLOCK = re.compile(r"\b[dhm]{1,2}(?:-[hms]{1,2})?(?::[hms]{1,2})+\b", re.IGNORECASE)
 """How the values of a column are written, as its heading says: 'Elapsed (hh:mm:ss)'."""
 
@@ -294,7 +296,7 @@ def words_of(column: str) -> tuple[frozenset[str], str]:
     if words & TELLING and words - OF_A_RUN:
         words -= OF_A_RUN
     if words & MOMENTS and words != {"time"}:
-        words -= {"time"}
+        words -= {"time", "t"}
     if words & WITH_ID:
         words -= {"id"}
     return frozenset(words), unit
@@ -337,6 +339,10 @@ def guesses(look: Look) -> dict[str, Guess]:
             result[field] = _unit_of(field, column, named[column], look)
             free.remove(column)
     result = _on_one_clock(result, free, named, look)
+    if {*look.columns} >= generic.OF_JENKINS and result.get("duration_s", NO_GUESS).source.column in ("", "duration"):
+        known = {"duration_s": FieldSource("duration", "ms"), "start_time_s": FieldSource("timestamp", "ms")}
+        result |= {field: Guess(source, True, "as Jenkins writes it") for field, source in known.items()}
+        free = [column for column in free if column not in ("duration", "timestamp")]
     if "duration_s" not in result and {*look.columns} >= generic.OF_SQUEUE and look.types["TIME"] == TEXT:
         result["duration_s"] = Guess(FieldSource("TIME", "s"), True, IN_VALUES)
         free.remove("TIME")
