@@ -18,6 +18,12 @@ JOBS = [
 ]
 
 
+LOTARU = """\
+Label,Machine,Workflow,NumberSequences,Task,WorkflowInputSize,Realtime,%cpu,rss,rchar,wchar,cpus,read_bytes,write_bytes,vmem,memory,peak_rss,TaskInputSize,TaskInputSizeUncompressed,WorkflowInputUncompressed
+train-1,c2,atacseq,4699600,FASTQC,233161053,28727,119.1,901173248,264007895,3649147,6,0,3932160,4555874304,17179869184,903852032,233161053,880745968,880745968
+"""
+
+
 @dataclass(frozen=True)
 class Dropped:
     name: str
@@ -149,5 +155,6 @@ FILES = {
         "A.bwa.benchmark.txt", (SNAKEMAKE + "14.5\t0:00:14" + "\t29" * 8 + "\n").encode(), "snakemake", 1
     ),
     "builds": Dropped("build-data-1.csv", (BUILDS + BUILD).encode(), "build-data", 1),
+    "lotaru": Dropped("execution_report_c2.csv", LOTARU.encode(), "lotaru", 1),
     "helios": Dropped("cluster_log.csv", (HELIOS + HELIOS_JOB).encode(), "helios", 1),
 }

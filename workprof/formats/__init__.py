@@ -22,6 +22,7 @@ from workprof.formats import (
     gpu_pods,
     helios,
     kubernetes,
+    lotaru_reports,
     lsb_acct,
     lsf,
     nextflow,
@@ -46,6 +47,7 @@ FORMATS: dict[str, Format] = {
     for known in (
         pai_sample.FORMAT,
         nextflow.FORMAT,
+        lotaru_reports.FORMAT,
         snakemake.FORMAT,
         cromwell.FORMAT,
         helios.FORMAT,
