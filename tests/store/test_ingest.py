@@ -334,3 +334,16 @@ def test_rows_stand_in_the_order_of_the_file(store, tmp_path):
     pq.write_table(table, tmp_path / "jobs.parquet", row_group_size=50)
     store.ingest([tmp_path / "jobs.parquet"], IngestOptions())
     assert store.frame("jobs", ["job_name"])["job_name"].tolist() == names
+
+
+@pytest.mark.parametrize(("use", "told"), [("9{at}.5", 9), ("1{at}0.5", 0), ("1{at}.5", 0)])
+def test_a_use_that_may_be_a_share_of_all_cores_is_told(store, write, use, told):
+    rows = "".join(f"j{at},100,8,{use.format(at=at)}\n" for at in range(9)) + "one,100,1,99\n"
+    report = store.ingest([write("c.csv", f"job,runtime_s,ncpus,cpu_percent\n{rows}")], IngestOptions())
+    assert checks_of(report).get("share of all cores", 0) == told
+
+
+def test_a_start_before_its_submission_is_told(store, write):
+    text = "job,submit,start,end\n" + "a,2026-01-01 12:00:00,2026-01-01 10:00:00,2026-01-01 11:00:00\n"
+    text += "b,2026-01-01 12:00:00,2026-01-01 11:59:59,2026-01-01 13:00:00\n"
+    assert checks_of(store.ingest([write("z.csv", text)], IngestOptions()))["start before submission"] == 1

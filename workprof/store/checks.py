@@ -111,6 +111,8 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
         result += _endings()
         if declared.name == generic.FORMAT.name:
             result.append(_numbers_for_states())
+    if declared.name == generic.FORMAT.name and set(REQUESTS[0]) <= have:
+        result.append(_share_of_all_cores())
     elif KILLS not in have and any(rule.field == "status" for rule in declared.rules):
         result.append(
             Question(
@@ -131,6 +133,23 @@ def _numbers_for_states() -> Question:
         f"CASE WHEN {numbers} > {count_where(FINISHED)} THEN {numbers} ELSE 0 END",
         "runs have a number other than 0 for how they ended, which counts as failed; where these are states (SWF's 1, "
         "Slurm's 3), write their words instead, such as COMPLETED, FAILED and OUT_OF_MEMORY",
+    )
+
+
+MANY_RUNS = 8
+
+
+def _share_of_all_cores() -> Question:
+    used, requested = REQUESTS[0]
+    several = f"{requested} >= 200 AND {used} > 0"
+    most, half = (f"{name} FILTER (WHERE {several})" for name in (f"max({used})", f"approx_quantile({used}, 0.5)"))
+    return Question(
+        "share of all cores",
+        "warning",
+        f"CASE WHEN {count_where(several)} >= {MANY_RUNS} AND {most} <= 100 AND {half} > 50 "
+        f"THEN {count_where(several)} ELSE 0 END",
+        "runs with several cores use one of them at most, as all that have several do: see whether their use is a "
+        "share of all their cores (100 is one core here)",
     )
 
 
@@ -178,6 +197,13 @@ def _times(have: set[str]) -> Iterable[Question]:
     if {"start_time_s", "end_time_s"} <= have:
         yield Question(
             "end before start", "warning", count_where("end_time_s < start_time_s"), "runs end before they start"
+        )
+    if {"submit_time_s", "start_time_s"} <= have:
+        yield Question(
+            "start before submission",
+            "warning",
+            count_where(f"start_time_s < submit_time_s - {MINUTE_S}"),
+            "runs start before they were submitted: see whether both moments are of one clock and one zone",
         )
     if {"start_time_s", "end_time_s", "duration_s"} <= have:
         span, ended = "(end_time_s - start_time_s)", f"({FLAGS} & {STILL_RUNNING}) = 0 AND duration_s > 0"
