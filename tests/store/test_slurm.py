@@ -105,7 +105,7 @@ def test_counts_with_a_suffix_leave_the_jobs_whole(store, write):
 
 
 def test_without_any_time_it_is_refused(store, write):
-    with pytest.raises(ColumnMissing, match="duration_s"):
+    with pytest.raises(ColumnMissing, match="duration_s.*Export Start, End, Elapsed, too"):
         store.ingest([write("no.txt", "JobID|State|ReqMem\n1|COMPLETED|4G\n")], IngestOptions())
 
 
@@ -395,3 +395,10 @@ def test_memory_in_another_unit_than_sacct_writes_is_told(store, write, requeste
     assert {name: check.count for name, check in checks.items() if name.startswith("unit of")} == (
         {told: 5} if told else {}
     )
+
+
+@pytest.mark.parametrize(("name", "cells"), [("CPUTimeRAW", ("14400", "14400")), ("CPUTime", ("04:00:00", "04:00:00"))])
+def test_a_time_of_all_cores_tells_how_long_a_job_ran(store, write, name, cells):
+    text = f"JobID|State|NCPUS|{name}|MaxRSS|ReqMem\n7|COMPLETED|4|{cells[0]}||8G\n7.batch|COMPLETED|4|{cells[1]}|2G|\n"
+    _, rows = loaded(store, write, text, "duration_s", "peak_memory_bytes")
+    assert rows == [[3600, 2 * GIB]]

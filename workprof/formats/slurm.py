@@ -223,6 +223,9 @@ _OTHER_USE = ("peak_memory_bytes", "read_bytes", "write_bytes")
 _NO_CPU = f"TotalCPU = 0 AND duration_s > 0 AND ({' OR '.join(f'{name} > 0' for name in _OTHER_USE)})"
 """Some versions print 0 for a CPU time that they do not know."""
 
+_OF_CPU_TIME = f"coalesce({_count('CPUTimeRAW')}, CPUTime) / nullif({_first(*map(_count, ('AllocCPUS', 'NCPUS')))}, 0)"
+"""What sacct calls CPU time is the time elapsed times the cores."""
+
 _OUT_OF_MEMORY = "status LIKE 'OUT_OF_ME%'"
 
 FORMAT = Format(
@@ -311,7 +314,11 @@ FORMAT = Format(
         _of_usage("write_bytes", "fs/disk", ("TRESUsageOutTot", "TRESUsageOutMax")),
         _of_usage("peak_gpu_memory_bytes", "gres/gpumem", ("TRESUsageInMax",)),
         _of_usage("gpu_usage_percent", "gres/gpuutil", ("TRESUsageInAve",), amount=True),
-        Made("duration_s", f"coalesce(duration_s, {_count('ElapsedRaw')})", may=("duration_s", "ElapsedRaw")),
+        Made(
+            "duration_s",
+            f"coalesce(duration_s, {_count('ElapsedRaw')}, {_OF_CPU_TIME})",
+            may=("duration_s", "ElapsedRaw", "CPUTimeRAW", "CPUTime", "AllocCPUS", "NCPUS"),
+        ),
         Made(
             "time_limit_s",
             f"coalesce(time_limit_s, 60 * {_count('TimelimitRaw')})",
@@ -413,5 +420,5 @@ FORMAT = Format(
         ),
     ),
     not_known="Slurm samples memory: a peak between two samples is missed, so a size may be too small.",
-    rows_version=9,
+    rows_version=10,
 )

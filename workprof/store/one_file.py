@@ -15,7 +15,7 @@ from workprof.core.units import DURATION_FACTORS, FIRST_EPOCH_S, LAST_EPOCH_S
 from workprof.formats import generic, values
 from workprof.formats.cells import PLAIN
 from workprof.formats.declare import NUMBER, TEXT, Format, Rule, SourceColumn
-from workprof.formats.fields import FIELDS, TIME_FIELDS
+from workprof.formats.fields import FIELDS, TIME_FIELDS, TIMING
 from workprof.store import cells, checks, neighbours, rejects
 from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
@@ -25,7 +25,7 @@ from workprof.store.endings import Settled, kills_of_reasons, mend_durations, se
 from workprof.store.folding import Folded, complete, has_steps
 from workprof.store.json_rows import is_json
 from workprof.store.loaded import Loaded, Stage
-from workprof.store.mapping import missing_fields, rules_for, tells_reason
+from workprof.store.mapping import DURATION, missing_fields, rules_for, tells_reason
 from workprof.store.refreshing import START, same_run
 from workprof.store.relation import (
     TIMESTAMP,
@@ -126,10 +126,7 @@ def load(
     )
     killed = _by_reason(cursor, stage, declared, settled.columns)
     runs = replace(runs, columns=killed.columns, checks=(*runs.checks, *settled.checks, *killed.checks))
-    lacking = missing_fields({column.name for column in runs.columns})
-    if lacking:
-        columns = ", ".join(column.name for column in source.relation.columns)
-        raise ColumnMissing(f"{spooled.origin}: there is no {'; no '.join(lacking)}; columns found: {columns[:500]}")
+    _refuse_lacking(spooled.origin, declared, runs.columns, [column.name for column in source.relation.columns])
     again = _told_again(cursor, stage, declared, runs.columns)
     dropped = _without_duplicates(cursor, stage, declared, runs.columns) if options.duplicates == "drop" else 0
     judged = neighbours.judge(cursor, stage, runs.columns)
@@ -157,6 +154,17 @@ def load(
     )
     aliases = dict(declared.aliases)
     return Loaded(runs.columns, aliases, read, rows, finished, rejected, result, dropped=dropped, lost=lost)
+
+
+def _refuse_lacking(origin: str, declared: Format, columns: Sequence[Column], found: Sequence[str]) -> None:
+    """Raise ColumnMissing where runs have no name or no duration, with what the format tells these by."""
+    lacking = missing_fields({column.name for column in columns})
+    if lacking:
+        told = [rule.source for rule in declared.rules if rule.field in TIMING and declared is not generic.FORMAT]
+        export = f". Export {', '.join(told)}, too" if told and DURATION in lacking else ""
+        raise ColumnMissing(
+            f"{origin}: there is no {'; no '.join(lacking)}; columns found: {', '.join(found)[:500]}{export}"
+        )
 
 
 def _folded_checks(folded: Folded, again: int) -> tuple[Check, ...]:

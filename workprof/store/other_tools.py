@@ -50,7 +50,7 @@ def _tool(known: str, name: str, lacking: str, instead: str) -> Tool:
 
 
 FOR_PEOPLE, OPEN, NOT_READ = "it is a text for people", "use of ended jobs is not in it", "that format is not read"
-NO_RUNS, OF_A_GPU = "it has sizes, no runs", "it is of a GPU, and names no run"
+NO_RUNS, SUMS, OF_A_GPU = "it has sizes, no runs", "it has sums, no jobs", "it is of a GPU, and names no run"
 GRID = "a trace in the Grid Workloads Format"
 
 TOOLS = (
@@ -62,6 +62,9 @@ TOOLS = (
     _tool(r"^\s*\"?JOBID\b.*\bNODELIST\s*\(REASON\)", "output of squeue", OPEN, SACCT),
     _tool(r"^\s*JobId=\d+ (?:Array|Job|Het)\w*=", "output of scontrol show job", "use is not in it", SACCT),
     _tool(r"^\s*JobID\s+.*\bAveCPUFreq\b.*\bNTasks\b", "output of sstat", "it has no times of jobs", SACCT),
+    _tool(
+        r"^Cluster[|,\t](?:Account|Login|Wckey)\b.*\b(?:Used|CPUs?|Proper Name)\b", "a report of sreport", SUMS, SACCT
+    ),
     _tool(r"\A\s*# (?:HELP|TYPE) \w+ ", "a scrape in Prometheus' text format", "it is one moment's use", PODS),
     _tool(r"^(?:NAMESPACE\s+)?(?:POD\s+)?NAME\s+CPU\(cores\)", "output of kubectl top", "it is one moment's use", PODS),
     _tool(
