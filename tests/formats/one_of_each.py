@@ -24,6 +24,30 @@ train-1,c2,atacseq,4699600,FASTQC,233161053,28727,119.1,901173248,264007895,3649
 """
 
 
+INSTANCE = {
+    "name": "montage-001",
+    "schemaVersion": "1.5",
+    "workflow": {
+        "specification": {
+            "tasks": [
+                {"name": "split", "id": "ID1", "parents": [], "children": ["ID2"], "inputFiles": ["a", "b"]},
+                {"name": "fit_ID2", "id": "ID2", "parents": ["ID1"], "children": [], "inputFiles": []},
+            ],
+            "files": [{"id": "a", "sizeInBytes": 1000}, {"id": "b", "sizeInBytes": 24}],
+        },
+        "execution": {
+            "makespanInSeconds": 90,
+            "executedAt": "2024-05-01T10:00:00Z",
+            "tasks": [
+                {"id": "ID1", "runtimeInSeconds": 30.5, "executedAt": "2024-05-01T10:00:00Z", "coreCount": 2,
+                 "avgCPU": 150.5, "memoryInBytes": 2_000_000_000, "readBytes": 1024, "machines": ["n1"]},
+                {"id": "ID2", "runtimeInSeconds": 60, "command": {"program": "fit.py"}},
+            ],
+        },
+    },
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Dropped:
     name: str
@@ -156,5 +180,6 @@ FILES = {
     ),
     "builds": Dropped("build-data-1.csv", (BUILDS + BUILD).encode(), "build-data", 1),
     "lotaru": Dropped("execution_report_c2.csv", LOTARU.encode(), "lotaru", 1),
+    "wfcommons": Dropped("montage-001.json", json.dumps(INSTANCE).encode(), "wfcommons", 2),
     "helios": Dropped("cluster_log.csv", (HELIOS + HELIOS_JOB).encode(), "helios", 1),
 }

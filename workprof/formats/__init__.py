@@ -37,6 +37,7 @@ from workprof.formats import (
     snakemake,
     snakemake_slurm,
     swf,
+    wfcommons,
 )
 from workprof.formats.declare import Format, Rule
 from workprof.formats.measured import MEASUREMENTS as MEASUREMENTS
@@ -64,6 +65,7 @@ FORMATS: dict[str, Format] = {
         pbs.FORMAT,
         pbs.JSON,
         swf.FORMAT,
+        wfcommons.FORMAT,
         kubernetes.FORMAT,
         gpu_pods.FORMAT,
         airflow.FORMAT,
