@@ -74,6 +74,7 @@ def test_code_to_copy_says_the_same_without_hidden_characters():
         ("1 runs that never started: they hold nothing", "1 run that never started: it holds nothing"),
         ("1 runs use more memory than they requested", "1 run uses more memory than it requested"),
         ("1 runs end before they start", "1 run ends before it starts"),
+        ("1 rows: no label says whose, so without their end", "1 row: no label says whose, so without its end"),
         ("1 runs still running at the end; they last", "1 run still running at the end; it lasts"),
         ("1 runs have moments in another unit", "1 run has moments in another unit"),
         ("1 rows that repeat an earlier row were dropped", "1 row that repeats an earlier row was dropped"),

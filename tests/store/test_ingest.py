@@ -341,6 +341,9 @@ def test_a_use_that_may_be_a_share_of_all_cores_is_told(store, write, use, told)
     rows = "".join(f"j{at},100,8,{use.format(at=at)}\n" for at in range(9)) + "one,100,1,99\n"
     report = store.ingest([write("c.csv", f"job,runtime_s,ncpus,cpu_percent\n{rows}")], IngestOptions())
     assert checks_of(report).get("share of all cores", 0) == told
+    assert checks_of(report)["no status"] == 10
+    text = "job,runtime_s,status\na,1,done\nb,2,failed\n"
+    assert "no status" not in checks_of(store.ingest([write("s.csv", text)], IngestOptions()))
 
 
 def test_a_start_before_its_submission_is_told(store, write):

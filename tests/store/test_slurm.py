@@ -105,7 +105,7 @@ def test_counts_with_a_suffix_leave_the_jobs_whole(store, write):
 
 
 def test_without_any_time_it_is_refused(store, write):
-    with pytest.raises(ColumnMissing, match="duration_s.*Export Start, End, Elapsed, too"):
+    with pytest.raises(ColumnMissing, match=r"duration_s.*Export Start, End, Elapsed, too"):
         store.ingest([write("no.txt", "JobID|State|ReqMem\n1|COMPLETED|4G\n")], IngestOptions())
 
 

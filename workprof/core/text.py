@@ -89,6 +89,7 @@ def of_one(text: str) -> str:
     words, first = re.split(r"(\W+)", text[match.end() :]), True
     for at, word in enumerate(words):
         before = words[at - 2] if at > 1 else ""
+        first = first and not set(word) & {*":;("}
         if before == "they":
             words[at - 2], words[at] = "it", _OF_THEY.get(word, word)
         elif word == "their":

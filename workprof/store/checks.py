@@ -107,12 +107,12 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
         for finding in declared.findings
         if set(finding.needs) <= have
     ]
+    if declared.name == generic.FORMAT.name and set(REQUESTS[0]) <= have:
+        result.append(_share_of_all_cores())
     if "status" in have:
         result += _endings()
         if declared.name == generic.FORMAT.name:
             result.append(_numbers_for_states())
-    if declared.name == generic.FORMAT.name and set(REQUESTS[0]) <= have:
-        result.append(_share_of_all_cores())
     elif KILLS not in have and any(rule.field == "status" for rule in declared.rules):
         result.append(
             Question(
