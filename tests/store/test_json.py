@@ -120,6 +120,22 @@ def test_a_reason_beside_the_status_tells_kills_for_memory(store, write, place):
     assert ("killed for memory" in {each.name for each in report.checks}) == (place != "none")
 
 
+@pytest.mark.parametrize(
+    ("name", "errors", "told"),
+    [
+        ("error", [None, "OOM: killed", None, None], 1),
+        ("error_result.reason", ["", "resourcesExceeded", "", "None"], 1),
+        ("exception", ["", "ValueError", "", "KeyError"], 2),
+        ("error_log", [f"/logs/{at}" for at in range(4)], 0),  # a file, whatever stands in it
+        ("errors", ["e"] * 4, 0),
+    ],
+)
+def test_errors_of_runs_that_count_as_finished_are_told(store, write, name, errors, told):
+    rows = [{"job": f"j{at}", "runtime_s": 60 + at, "state": "DONE", name: error} for at, error in enumerate(errors)]
+    report = store.ingest([write("e.json", json.dumps(rows))], IngestOptions())
+    assert {check.name: check.count for check in report.checks}.get("errors of finished runs", 0) == told
+
+
 def test_members_of_what_only_holds_others_are_fields(store, write):
     """`argo list -o json`; a uid of each run is no user."""
     rows = [

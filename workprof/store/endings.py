@@ -133,6 +133,29 @@ def kills_of_reasons(
     return Settled(tuple(ordered), (Check("killed for memory", "info", int(count), message),))
 
 
+NO_ERROR = ("", "none", "null", "false", "no", "0", "nan", "n/a", "-", "[]", "{}", "ok", "success", "no error")
+
+
+def errors_of_finished(cursor: duckdb.DuckDBPyConnection, stage: Stage, errors: Sequence[str]) -> tuple[Check, ...]:
+    """The check of runs that count as finished though one of some columns tells an error, as it does not of most."""
+    found = []
+    for name in errors:
+        told = f"coalesce(lower(trim({quoted(name)})), '') NOT IN ({', '.join(map(text, NO_ERROR))})"
+        count, finished = one(
+            cursor, f"SELECT count_if({told}), count(*) FROM {quoted(stage.rows)} WHERE {FINISHED}"
+        )  # fmt: skip
+        if 0 < 2 * count <= finished:
+            found.append((int(count), name))
+    if not found:
+        return ()
+    count, name = max(found)
+    message = (
+        f"{count:,} runs count as finished and tell an error (column {visible(name[:40])!r}): see whether they ended "
+        "well; where they did not, a column status has to say so"
+    )
+    return (Check("errors of finished runs", "warning", count, message),)
+
+
 def _without_moments_of_zero(
     cursor: duckdb.DuckDBPyConnection, have: Mapping[str, Column], rows: str
 ) -> tuple[Check, ...]:

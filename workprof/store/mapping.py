@@ -209,6 +209,16 @@ def tells_reason(column: str) -> bool:
     return "reason" in words or words == {"error", "message"}
 
 
+ERRORS = frozenset(["error", "errors", "exception", "failure", "traceback"])
+OF_ERRORS = frozenset(["message", "reason", "result", "text", "type", "class", "name", "detail", "details", "last"])
+
+
+def tells_error(column: str) -> bool:
+    """Tell whether a column's name says that it tells what went wrong: BigQuery's `error_result.reason`."""
+    words = words_of(column)[0]
+    return bool(words & ERRORS) and words <= ERRORS | OF_ERRORS
+
+
 def _is_truth(column: str, there: Sequence[str]) -> bool:
     """Tell whether a column is a status of true and false."""
     return bool(truth_of(column)) and {value.strip().lower() for value in there} <= {*values.TRUE, *values.FALSE}

@@ -21,11 +21,11 @@ from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED, FLAGS, STILL_RUNNING, Plan, compile_plan
 from workprof.store.connection import quoted, text
-from workprof.store.endings import Settled, kills_of_reasons, mend_durations, settle
+from workprof.store.endings import Settled, errors_of_finished, kills_of_reasons, mend_durations, settle
 from workprof.store.folding import Folded, complete, has_steps
 from workprof.store.json_rows import is_json
 from workprof.store.loaded import Loaded, Stage
-from workprof.store.mapping import DURATION, missing_fields, rules_for, tells_reason
+from workprof.store.mapping import DURATION, missing_fields, rules_for, tells_error, tells_reason
 from workprof.store.refreshing import START, same_run
 from workprof.store.relation import (
     TIMESTAMP,
@@ -294,7 +294,10 @@ def _ordered(
 
 def _by_reason(cursor: duckdb.DuckDBPyConnection, stage: Stage, declared: Format, columns: Sequence[Column]) -> Settled:
     named = [column.name for column in columns if not column.numeric and tells_reason(column.name)]
-    return kills_of_reasons(cursor, stage, columns, named if declared.name == generic.FORMAT.name else ())
+    is_own = declared.name == generic.FORMAT.name
+    killed = kills_of_reasons(cursor, stage, columns, named if is_own else ())
+    errors = [column.name for column in columns if is_own and not column.numeric and tells_error(column.name)]
+    return replace(killed, checks=(*killed.checks, *errors_of_finished(cursor, stage, errors)))
 
 
 def _has_bare_durations(cursor: duckdb.DuckDBPyConnection, source: Source) -> bool:
