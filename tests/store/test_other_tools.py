@@ -75,6 +75,11 @@ TEXTS = {
         "a log of dool",
         "sadf -d",
     ),
+    "custom columns": (
+        "NAME       NODE   START                  MEM\nweb-0      n1     2024-05-01T10:00:00Z   1Gi\n",
+        "blanks alone",
+        "sed -E",
+    ),
     "sreport": ("Cluster|Account|Login|Proper Name|Used|Energy\nc1|lab|ann|Ann A|5000|0\n", "sreport", "sacct -a -P"),
     "sreport sizes": ("Cluster|Account|0-49 CPUs|>= 250 CPUs|% of cluster\nc1|lab|1|3|4%\n", "sreport", "sacct -a -P"),
     "Grid Engine": ("job-ID  prior   name   user   state\n-----\n  3012 0.555 a  ann  r\n", "Grid Engine", "qacct -j"),

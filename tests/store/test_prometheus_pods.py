@@ -160,6 +160,15 @@ def of_clusters(pod, first, then, created=None, labels=({}, {})):
     return answer(*told)
 
 
+@pytest.mark.parametrize(("amounts", "told"), [((GIB, 4 * GIB), 1), ((GIB, GIB), 0), ((0, GIB), 0)])
+def test_requests_that_change_while_a_pod_runs_are_told(store, write, amounts, told):
+    asked = {"name_": REQUESTS, "namespace": "lab", "pod": "a", "container": "app", "resource": "memory"}
+    text = answer(app([(0, 5e8), (60, 6e8)]), series(zip((0, 60), amounts, strict=True), **asked))
+    report, frame = loaded(store, write("r.json", text))
+    assert [check.count for check in report.checks if check.name == "resized"] == [1] * told
+    assert frame["requested_memory_bytes"][0] == max(amounts)
+
+
 BEFORE, AFTER = range(0, 600, 60), range(600, 1200, 60)
 UID = "0a1b2c3d-1111-2222-3333-44445555666{}"
 

@@ -193,6 +193,7 @@ class Container:
     kinds: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
     among_first: bool = False  # it is listed among the init containers
     sidecar: bool = False  # it is restarted there, and runs on beside the others
+    resized: bool = False  # a request or a limit of it changed
     reason: str = ""
     restarts: Series | None = None
     killed: float = 0.0  # kills for memory that one series tells of, at most
@@ -221,6 +222,7 @@ class Container:
             key = (kind, told.quantity.resource)
             kinds = self.kinds.setdefault(key, {})
             named = labels.get("resource", "") if key[1] == "gpu" else ""
+            self.resized = self.resized or len({*series.values[series.values > 0].tolist()}) > 1
             kinds[named] = max(kinds.get(named, 0.0), float(series.values.max()))
             self.declared[key] = sum(kinds.values())
         elif kind == REASON and last > 0:

@@ -329,6 +329,12 @@ class PodRuns:
                 "pods: no requests are exported, so the limit stands for the request",
             ),
             (
+                "resized",
+                "warning",
+                sum(any(one.resized for one in run.containers.values()) for run in runs),
+                "pods had requests or limits that changed while they ran: the largest counts throughout",
+            ),
+            (
                 "several containers",
                 "info",
                 len({id(row.run) for row in rows if row.names}),

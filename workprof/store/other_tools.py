@@ -51,6 +51,8 @@ def _tool(known: str, name: str, lacking: str, instead: str) -> Tool:
 
 FOR_PEOPLE, OPEN, NOT_READ = "it is a text for people", "use of ended jobs is not in it", "that format is not read"
 NO_RUNS, SUMS, OF_A_GPU = "it has sizes, no runs", "it has sums, no jobs", "it is of a GPU, and names no run"
+BLANKS = "a table whose columns stand apart by blanks alone"
+COMMAS = "the same with commas between its columns: `sed -E 's/ {2,}/,/g' FILE > FILE.csv`"
 GRID = "a trace in the Grid Workloads Format"
 
 TOOLS = (
@@ -138,6 +140,9 @@ TOOLS = (
     _tool(r'^"(?:[Dd]ool|[Dd]stat|pcp-dstat) \S+ CSV output"', "a log of dool", NOT_READ, SADF),
     _tool(r"^#.*\b(?:GWF|GWA|Grid Workloads? (?:Format|Archive))\b", GRID, NOT_READ, GWF),
     _tool(r"^#?\s*JobID\s+SubmitTime\s+WaitTime\s+RunTime\s+NProcs?\b", GRID, NOT_READ, GWF),
+    _tool(
+        r"\A *[A-Za-z][\w()%:/.-]*(?: {2,}[A-Za-z(%][\w()%:/.-]*){2,} *\n", BLANKS, "blanks stand in cells, too", COMMAS
+    ),
 )
 
 
