@@ -160,6 +160,21 @@ def test_ends_of_running_rows_at_one_moment_are_that_of_the_export(store, write)
     assert (frame["duration_s"].tolist(), "moments to come" in checks) == ([100, 850, 8930], False)
 
 
+@pytest.mark.parametrize(
+    ("words", "count", "level"),
+    [
+        (("ENDED_OK", "ENDED_OK", "FAILED"), 2, "warning"),
+        (("done", "done", "Skipped", "failed"), 1, "info"),
+        (("done", "137", "0:9", "", "RUNNING", "OUT_OF_ME+"), 0, ""),
+    ],
+)
+def test_statuses_that_are_no_known_words_are_told(store, write, words, count, level):
+    rows = "".join(f"j{at},0,60,{word}\n" for at, word in enumerate(words))
+    report, *_ = loaded(store, write, f"job_name,start_time_s,end_time_s,status\n{rows}")
+    found = [(check.count, check.level) for check in report.checks if check.name == "unknown statuses"]
+    assert found == ([(count, level)] if count else [])
+
+
 def test_the_ledger_counts_what_running_runs_hold_apart(store, write):
     text = "job_name,user,start_time_s,end_time_s,requested_memory_bytes,peak_memory_bytes\n"
     text += "a,ann,0,7200,4e9,1e9\nb,bob,3600,,8e9,\n"

@@ -11,6 +11,7 @@ than these reach are left out of it, and told.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from math import isclose
 
 import duckdb
 
-from workprof.core.causes import FOR_MEMORY, KILLS, RUNNING, WAITING, starts_of, words_of
+from workprof.core.causes import FOR_MEMORY, KILLS, OTHER, RUNNING, WAITING, cause_of, starts_of, words_of
 from workprof.core.text import visible
 from workprof.core.units import DAY_S, DURATION_FACTORS, FIRST_EPOCH_S, HOUR_S, MINUTE_S, format_duration
 from workprof.formats.declare import NUMBER
@@ -154,6 +155,36 @@ def errors_of_finished(cursor: duckdb.DuckDBPyConnection, stage: Stage, errors: 
         "well; where they did not, a column status has to say so"
     )
     return (Check("errors of finished runs", "warning", count, message),)
+
+
+NUMBER_OF_STATE = r"-?\d+(?:\.0)?(?::\d+)?"
+SHOWN_STATUSES = 3
+
+
+def unknown_statuses(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Column]) -> tuple[Check, ...]:
+    """The check of runs whose status is no known word, a warning where they are more than those that finished."""
+    if not any(column.name == "status" for column in columns):
+        return ()
+    rows = quoted(stage.rows)
+    (finished,) = one(cursor, f"SELECT count_if({FINISHED}) FROM {rows}")
+    said = cursor.execute(
+        f"SELECT CAST(status AS VARCHAR) AS word, count(*) FROM {rows} WHERE NOT {FINISHED} AND trim(word) <> '' "
+        f"GROUP BY word ORDER BY 2 DESC, word LIMIT {MOST_SPELLINGS}"
+    ).fetchall()
+    unknown = {
+        word: int(runs)
+        for word, runs in said
+        if cause_of(word) == OTHER and not re.fullmatch(NUMBER_OF_STATE, word.strip())
+    }
+    if not unknown:
+        return ()
+    count = sum(unknown.values())
+    named = ", ".join(repr(visible(word[:40])) for word in list(unknown)[:SHOWN_STATUSES])
+    message = (
+        f"{count:,} runs have a status that is no known word ({named}): they count as not finished; write COMPLETED "
+        "for those that ended well"
+    )
+    return (Check("unknown statuses", "warning" if count > finished else "info", count, message),)
 
 
 def _without_moments_of_zero(

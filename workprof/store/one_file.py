@@ -21,7 +21,14 @@ from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED, FLAGS, STILL_RUNNING, Plan, compile_plan
 from workprof.store.connection import quoted, text
-from workprof.store.endings import Settled, errors_of_finished, kills_of_reasons, mend_durations, settle
+from workprof.store.endings import (
+    Settled,
+    errors_of_finished,
+    kills_of_reasons,
+    mend_durations,
+    settle,
+    unknown_statuses,
+)
 from workprof.store.folding import Folded, complete, has_steps
 from workprof.store.json_rows import is_json
 from workprof.store.loaded import Loaded, Stage
@@ -297,7 +304,8 @@ def _by_reason(cursor: duckdb.DuckDBPyConnection, stage: Stage, declared: Format
     is_own = declared.name == generic.FORMAT.name
     killed = kills_of_reasons(cursor, stage, columns, named if is_own else ())
     errors = [column.name for column in columns if is_own and not column.numeric and tells_error(column.name)]
-    return replace(killed, checks=(*killed.checks, *errors_of_finished(cursor, stage, errors)))
+    unknown = unknown_statuses(cursor, stage, columns) if is_own else ()
+    return replace(killed, checks=(*killed.checks, *errors_of_finished(cursor, stage, errors), *unknown))
 
 
 def _has_bare_durations(cursor: duckdb.DuckDBPyConnection, source: Source) -> bool:
