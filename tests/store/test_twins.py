@@ -109,8 +109,8 @@ def test_without_a_fault_all_is_right(store, write, kind, ends):
     [
         ("pbs", {"resources_used.mem": "0kb"}, NO_PEAK, ZERO),
         ("pbs", {"resources_used.mem": f"{2**63}kb"}, NO_PEAK, BOUNDS),
-        ("pbs", {"resources_used.mem": "-4gb"}, NO_PEAK, BAD),
-        ("pbs", {"resources_used.mem": "8eb"}, NO_PEAK, BAD),
+        ("pbs", {"resources_used.mem": "-4gb"}, NO_PEAK, BOUNDS),
+        ("pbs", {"resources_used.mem": "8eb"}, NO_PEAK, BOUNDS),
         ("pbs", {"resources_used.cput": "00:00:00"}, NO_CPU, ZERO),
         ("pbs", {"resources_used.walltime": "00:00:00"}, NO_CPU, DURATION),
         ("pbs", {"resources_used.walltime": 3_900_000}, {}, "duration and times"),
