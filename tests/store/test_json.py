@@ -290,6 +290,7 @@ def test_objects_with_lists_stay_rows_where_there_are_several(store, write):
 def test_what_a_container_of_aws_batch_requires_is_requested(store, write):
     each = [{"type": "VCPU", "value": "0.5"}, {"type": "MEMORY", "value": "2048"}]
     containers = [{"resourceRequirements": each}, {"resourceRequirements": [], "memory": 512, "vcpus": 2}, {}]
+    containers += [{"memory": 256, "vcpus": 1}]  # of an older answer
     rows = [
         {"jobId": f"j{at}", "jobName": "a", "startedAt": T, "stoppedAt": T + 6e4, "container": container}
         for at, container in enumerate(containers)
@@ -297,6 +298,7 @@ def test_what_a_container_of_aws_batch_requires_is_requested(store, write):
     store.ingest([write("aws.json", json.dumps({"jobs": rows}))], IngestOptions())
     frame = store.frame("aws", ["requested_memory_bytes", "requested_cpu_percent"])
     assert frame.iloc[:2, 1:].values.tolist() == [[2048 * MIB, 50.0], [512 * MIB, 200.0]]
+    assert frame.iloc[3, 1:].tolist() == [256 * MIB, 100.0]
     assert frame.iloc[2, 1:].isna().all()
 
 

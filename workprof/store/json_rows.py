@@ -134,6 +134,7 @@ def inner(row: dict[str, Any], around: str) -> dict[str, Any]:
     return found | beside if isinstance(found, dict) and not found.keys() & beside.keys() else row
 
 
+CONTAINER = "container"
 REQUIREMENTS = {"MEMORY": "memory_MiB", "VCPU": "vcpus", "GPU": "gpus"}
 """Types of AWS Batch's list of what a container requires -> names, with the unit that its reference tells."""
 
@@ -143,8 +144,9 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name, value in row.items():
         members = {f"{name}.{key}": member for key, member in value.items()} if isinstance(value, dict) else {}
-        if isinstance(listed := members.get(f"{name}.resourceRequirements"), list):
-            members |= _required(value, listed)
+        listed = members.get(f"{name}.resourceRequirements")
+        if isinstance(listed, list) or (name == CONTAINER and {f"{name}.vcpus", f"{name}.memory"} <= members.keys()):
+            members |= _required(value, listed if isinstance(listed, list) else ())
         result.update(members if members and not members.keys() & row.keys() else {name: value})
     return result
 
