@@ -686,3 +686,12 @@ def test_builds_of_jenkins_are_in_milliseconds_and_run_where_they_have_no_result
     frame = store.frame("j", ["duration_s", "start_time_s"], finished_only=False)
     np.testing.assert_allclose(frame["duration_s"], [300.055, 0.051, 0.052, 0.053, 0.054, 0.055])
     assert (report.running, frame["start_time_s"][1], frame["finished"].sum()) == (1, 1_714_557_660, 2)
+
+
+@pytest.mark.parametrize(("ids", "wanted"), [("id", ["0", "unit", "test"]), ("note", ["unit", "test", None])])
+def test_a_stage_holds_several_jobs_of_one_name(store, write, ids, wanted):
+    rows = "".join(f"{at},{('unit', 'lint')[at % 2]},test,{60 + at}\n" for at in range(8))
+    store.ingest([write("g.csv", f"{ids},name,stage,runtime_s\n{rows}")], IngestOptions())
+    have = {column.name for column in store.columns("g")}
+    frame = store.frame("g", [name for name in ("job_name", "task_name", "workload") if name in have])
+    assert [frame[name][0] if name in frame else None for name in ("job_name", "task_name", "workload")] == wanted

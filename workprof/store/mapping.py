@@ -479,13 +479,17 @@ def _on_one_clock(
 def _with_task(result: dict[str, Guess], free: Sequence[str], look: Look) -> dict[str, Guess]:
     """The guesses with a job's name that runs share as their task, where no column is one.
 
-    Beside a number, a name says what runs ('job_id', 'job_name'). Without one, jobs of a table with workprof's own
-    fields stay jobs: they may have several runs.
+    Beside a number, a name says what runs ('job_id', 'job_name'), and a stage (GitLab's) holds several of them. Without
+    one, jobs of a table with workprof's own fields stay jobs: they may have several runs.
     """
-    if "job_name" not in result or "task_name" in result:
+    if "job_name" not in result:
         return result
-    job = result["job_name"]
+    job, stage = result["job_name"], result.get("task_name")
     numbers = [column for column in free if NUMBERED.fullmatch(column.strip())]
+    if stage is not None:
+        if words_of(stage.source.column)[0] != {"stage"} or not numbers or not _shared(job.source.column, look):
+            return result
+        return {"workload": stage} | result | {"task_name": job, "job_name": Guess(FieldSource(numbers[0]), True, "")}
     if NUMBERED.fullmatch(job.source.column.strip()):
         names = [column for column in free if words_of(column)[0] in _WANTED["job_name"] and column not in numbers]
         task = next((column for column in names if _shared(column, look)), None)
