@@ -84,3 +84,10 @@ def test_a_cpu_time_of_zero_is_not_known_and_counted(store, write):
         if "cpu_usage_percent" in names:
             frame = store.frame(report.dataset, ["cpu_usage_percent"], finished_only=False)
             assert frame["cpu_usage_percent"].fillna(-1).tolist() == used
+
+
+def test_the_elements_of_arrays_are_runs_of_one_task(store, write):
+    names = ("align[1-100]%10", "align[1-3:2,7]", "align", "align[x]")
+    text = "".join(record(9000 + at, name=name, idx=at) for at, name in enumerate(names))
+    store.ingest([write("lsb.acct", text)], IngestOptions())
+    assert store.frame("lsb", ["task_name"])["task_name"].tolist() == ["align"] * 3 + ["align[x]"]

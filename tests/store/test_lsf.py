@@ -142,3 +142,9 @@ def test_what_is_no_job_is_a_reject(store, write):
 def test_a_document_that_is_cut_off_is_refused(store, write, cut):
     with pytest.raises(TraceError, match="breaks off"):
         store.ingest([write("s.json", document(week(3))[:-cut])], IngestOptions())
+
+
+def test_the_elements_of_an_array_are_runs_of_one_task(store, write):
+    records = [each | {"JOB_NAME": f"align[{at + 1}]"} for at, each in enumerate(week(3))] + week(1)
+    store.ingest([write("a.json", document(records))], IngestOptions())
+    assert store.frame("a", ["task_name"], finished_only=False)["task_name"].tolist() == ["align"] * 4

@@ -27,7 +27,7 @@ from workprof.formats.declare import (
     Unreadable,
 )
 from workprof.formats.last_lines import CUT, unended
-from workprof.formats.lsf import NOT_KNOWN, REASONS, requested
+from workprof.formats.lsf import NOT_KNOWN, REASONS, TASK, requested
 
 FIRST = (
     *("event", "version", "eventTime", "jobId", "userId", "options", "numProcessors", "submitTime", "beginTime"),
@@ -214,6 +214,7 @@ FORMAT = Format(
     duration_from_times=True,
     units=(("cpu_s", "s"), ("maxRSwap", "KiB")),
     made=(
+        TASK,
         Made(
             "cpu_usage_percent",
             "100 * nullif(cpu_s, 0) / nullif(duration_s, 0)",
@@ -231,5 +232,5 @@ FORMAT = Format(
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
     not_known=NOT_KNOWN,
-    rows_version=4,
+    rows_version=5,
 )

@@ -148,6 +148,9 @@ def _cells(fields: Mapping[str, str]) -> list[str | float | None]:
     return [cells.get(name) for name in COLUMNS]
 
 
+TASK = Made("task_name", r"regexp_replace(task_name, '\[[\d,:%-]+\](?:%\d+)?$', '')", needs=("task_name",))
+"""The name of an array without its elements: 'fit[3]', 'fit[1-100]%10'."""
+
 NOT_KNOWN = "LSF may reserve memory per job or per host: a job over several hosts may have requested more."
 
 FORMAT = Format(
@@ -179,8 +182,11 @@ FORMAT = Format(
     finished=("done",),
     duration_from_times=True,
     units=(("CPU_USED", "s"),),
-    made=(Made("cpu_usage_percent", "100 * CPU_USED / nullif(duration_s, 0)", needs=("CPU_USED", "duration_s")),),
+    made=(
+        TASK,
+        Made("cpu_usage_percent", "100 * CPU_USED / nullif(duration_s, 0)", needs=("CPU_USED", "duration_s")),
+    ),
     reader=Reader(recognises, COLUMNS, read, several=True),
     not_known=NOT_KNOWN,
-    rows_version=2,
+    rows_version=3,
 )
