@@ -94,6 +94,16 @@ def test_slurm_keeps_what_a_running_job_has_used_so_far(store, write):
     assert dict(store.counts(report.hash).ended)[KILLED] == 1
 
 
+@pytest.mark.parametrize("state", ["CONFIGURING", "RESIZING", "SIGNALING", "STAGE_OUT", "COMPLETING"])
+def test_a_job_of_slurm_runs_in_every_state_between_its_start_and_its_end(store, write, state):
+    text = "JobID|State|Submit|Start|End|Elapsed|ReqMem\n"
+    text += "1|COMPLETED|2024-05-01T10:00:00|2024-05-01T10:00:10|2024-05-01T11:00:10|01:00:00|4G\n"
+    text += f"2|{state}|2024-05-01T10:00:00|2024-05-01T10:00:10|Unknown|00:59:00|4G\n"
+    report, frame, _ = loaded(store, write, text, "sacct.txt")
+    assert (report.running, frame["duration_s"]["2"]) == (1, 3540)
+    assert np.isnan(frame["end_time_s"]["2"])
+
+
 def test_ends_and_starts_follow_from_durations(store, write):
     report, frame, _ = loaded(store, write, "job_name,start_time_s,duration_s\na,100,50\nb,7,\nc,120,0\n")
     assert frame["end_time_s"].tolist()[::2] == [150, 120]

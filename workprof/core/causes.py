@@ -46,6 +46,10 @@ _STARTS = {
     "lost": FAILED,
     "running": RUNNING,
     "completing": RUNNING,
+    "configuring": RUNNING,
+    "resizing": RUNNING,
+    "signaling": RUNNING,
+    "stage_out": RUNNING,
     "suspended": RUNNING,
     "started": RUNNING,
     "in_progress": RUNNING,
@@ -62,6 +66,7 @@ _STARTS = {
     "up_for_reschedule": WAITING,
     "submitted": WAITING,
     "requeue": WAITING,
+    "special_exit": WAITING,
 }
 """How a status begins, in lower case; Slurm cuts long ones short (`OUT_OF_ME+`) and adds words (`CANCELLED by 1000`).
 
