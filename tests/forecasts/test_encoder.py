@@ -98,6 +98,8 @@ def test_numbers_as_names_are_the_same_value_as_their_text():
     assert encode(encoder, pd.DataFrame({"user": ["1", "2", "3"]})).codes[:, 0].tolist() == [0, 1, 4]
     mixed = fit_encoder(pd.DataFrame({"user": pd.Series([1, "1", 2], dtype=object)}), ("user",), "corrected", 2)
     assert mixed.categories[0].kept == ("1",)
+    floats = pd.DataFrame({"user": [1.0, np.nan, 2.0]})  # a column of integers where one is missing
+    assert encode(encoder, floats).codes[:, 0].tolist() == [0, len(encoder.categories[0].kept) + 1, 1]
 
 
 def test_the_recipe_is_kept_as_a_record():

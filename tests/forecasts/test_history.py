@@ -144,6 +144,20 @@ def test_numbers_name_the_same_cell_whatever_their_type():
     assert np.array_equal(read_cells(missing, SUBMIT_FIELDS).keys, read_cells(told, SUBMIT_FIELDS).keys)
 
 
+@pytest.mark.parametrize("kind", ["int64", "float64", "object", "Int64", "category"])
+def test_numbers_are_names_to_trees_too(kind):
+    """Whatever a library's table holds them as: the trees know the users that the store would tell them of."""
+    jobs = jobs_of().assign(user=np.arange(160) % 7, group=np.arange(160) % 11)
+    texts, given = jobs.astype({"user": str, "group": str}), jobs.astype({"user": kind, "group": kind})
+    targets, times = np.log(jobs["duration_s"].to_numpy()), np.zeros(160)
+    known = learn_vocabulary(texts, targets, SUBMIT_FIELDS)
+    assert learn_vocabulary(given, targets, SUBMIT_FIELDS) == known
+    told = encode(texts, known, times)
+    assert np.array_equal(encode(given, known, times), told, equal_nan=True)
+    assert np.isfinite(told[:, -4:]).all()
+    assert np.array_equal(read_cells(given, SUBMIT_FIELDS).keys, read_cells(texts, SUBMIT_FIELDS).keys)
+
+
 def test_new_jobs_without_a_time_count_as_the_latest():
     jobs = jobs_of()
     known = read_cells(jobs, SUBMIT_FIELDS)

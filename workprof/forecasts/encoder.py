@@ -74,7 +74,7 @@ def as_stored(jobs: pd.DataFrame) -> pd.DataFrame:
     for name in map(str, jobs.columns):
         kind = pd.api.types.infer_dtype(jobs[name], skipna=True)
         if name in METADATA_FIELDS and kind in numeric:
-            result[name] = [None if pd.isna(one) else _name_of(one) for one in jobs[name]]
+            result[name] = [None if pd.isna(one) else name_of(one) for one in jobs[name]]
         elif name in PLAN_FIELDS or (kind == "integer" and name not in METADATA_FIELDS):
             values = numbers_of(jobs, name)
             if not (np.isnan(values) & jobs[name].notna()).any():  # else `encode` says which value is no number
@@ -82,8 +82,11 @@ def as_stored(jobs: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-def _name_of(value: object) -> str:
-    return str(int(value)) if isinstance(value, (float, np.floating)) and value == int(value) else str(value)
+def name_of(value: object) -> str:
+    """A name as the store has it: user 7.0 is user '7'."""
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
 
 
 def default_fields(mode: str) -> tuple[str, ...]:
@@ -229,7 +232,7 @@ def read_fields(
         if name not in categories:
             result.numbers[name] = _plan(jobs, name)
             continue
-        positions, texts = _factorised(jobs[name])
+        positions, texts = names_in(jobs[name])
         values = np.array(texts, dtype=object)
         order = np.argsort(values)
         rank = np.empty(len(order) + 1, dtype=np.int64)
@@ -340,8 +343,8 @@ def _codes(seen: FieldValues, rows: ReadFields) -> Ints:
     return codes[rows.positions[seen.field]]
 
 
-def _factorised(column: pd.Series) -> tuple[Ints, list[str]]:
-    """(n_rows,) positions in the values (-1 = missing) and these as texts; some may have no row."""
+def names_in(column: pd.Series) -> tuple[Ints, list[str]]:
+    """(n_rows,) positions in the names (-1 = missing) and these, see `name_of`; some may have no row."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     if isinstance(column.dtype, pd.CategoricalDtype) and len(column.cat.categories) <= len(column):
@@ -349,7 +352,7 @@ def _factorised(column: pd.Series) -> tuple[Ints, list[str]]:
     else:
         positions, uniques = column.factorize(use_na_sentinel=True)
         values = pd.Index(uniques)
-    texts = [value if type(value) is str else str(value) for value in values.tolist()]
+    texts = [value if type(value) is str else name_of(value) for value in values.tolist()]
     if len(set(texts)) == len(texts):
         return positions.astype(np.int64), texts
     merged = {text: place for place, text in enumerate(dict.fromkeys(texts))}  # 1 and '1' are the same value

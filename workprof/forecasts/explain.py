@@ -20,7 +20,7 @@ from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.units import format_bytes, odds_words
 from workprof.forecasts.boosting import Booster, booster_output, margins, softmax
-from workprof.forecasts.encoder import STATES, Encoded, MetadataEncoder, encode, sum_by_field, to_matrix
+from workprof.forecasts.encoder import STATES, Encoded, MetadataEncoder, encode, name_of, sum_by_field, to_matrix
 from workprof.profiles.features import draw_rows
 from workprof.profiles.metadata import NOT_GIVEN
 
@@ -153,7 +153,7 @@ def _shown(encoder: MetadataEncoder, rows: Encoded, job: pd.DataFrame, place: in
         return label, "known"
     kept = len(encoder.categories[place].kept)
     code = int(rows.codes[0, place])
-    return str(job[field].iloc[0]), "known" if code < kept else STATES[code - kept]
+    return name_of(job[field].iloc[0]), "known" if code < kept else STATES[code - kept]
 
 
 def _number_text(field: str, number: float) -> str:

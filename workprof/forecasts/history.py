@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.core.arrays import SUBMITTED, Floats, Ints, first_given, numbers_of
-from workprof.forecasts.encoder import METADATA_FIELDS, PLAN_FIELDS, as_stored, held
+from workprof.forecasts.encoder import METADATA_FIELDS, PLAN_FIELDS, as_stored, held, names_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,7 +136,8 @@ def _hashes_of_column(column: pd.Series) -> Keys:
         places, bits = pd.factorize(column.to_numpy().view(np.int64))  # 0.0 and -0.0 are two texts
         values = bits.view(np.float64).astype(object)
     elif isinstance(column.dtype, pd.CategoricalDtype):
-        places, values = _coded(column)
+        places, names = names_in(column)
+        values = np.array(names, dtype=object)
     else:
         places, values = np.arange(len(column)), column.to_numpy(dtype=object)
     texts = pd.Series([*values, None], dtype=object)
@@ -233,13 +234,13 @@ def learn_vocabulary(jobs: pd.DataFrame, targets: Floats, fields: tuple[str, ...
     known = {}
     for name in fields:
         if name in METADATA_FIELDS and name != "job_name":
-            places, found = _coded(jobs[name])
-            rank, values = pd.factorize(found, sort=True)
+            places, found = names_in(jobs[name])
+            rank, values = pd.factorize(np.array(found, dtype=object), sort=True)
             given = places >= 0
             own = rank[places[given]]
             means = pd.Series(targets[given]).groupby(own).mean()
             enough = means[np.bincount(own, minlength=len(values))[means.index] >= FEWEST_ROWS]
-            known[name] = tuple(str(values[place]) for place in enough.sort_values(kind="stable").index)
+            known[name] = tuple(values[place] for place in enough.sort_values(kind="stable").index)
     return Vocabulary(known, tuple(name for name in fields if name in PLAN_FIELDS))
 
 
@@ -249,20 +250,9 @@ def encode(jobs: pd.DataFrame, vocabulary: Vocabulary, times: Floats) -> Floats:
     columns += [numbers_of(jobs, name) for name in vocabulary.numbers]
     for name, known in vocabulary.texts.items():
         numbers = {value: float(place) for place, value in enumerate(known)}
-        places, values = _coded(jobs[name])
-        columns.append(np.array([*(numbers.get(value, np.nan) for value in values), np.nan])[places])
+        places, names = names_in(jobs[name])
+        columns.append(np.array([*(numbers.get(one, np.nan) for one in names), np.nan])[places])
     return held(np.column_stack(columns))
-
-
-def _coded(column: pd.Series) -> tuple[Ints, NDArray[np.object_]]:
-    """(n_rows,) places among the values, -1 = missing, and these; of categories some may have no row."""
-    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
-
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        values = np.asarray(column.cat.categories, dtype=object)
-        return np.asarray(column.cat.codes, dtype=np.int64), values
-    places, found = column.astype("object").factorize()
-    return places.astype(np.int64), np.asarray(found, dtype=object)
 
 
 def history(past: Past, queries: Cells, query_units: Ints, found: Sequence[Recent] = ()) -> Floats:
