@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from workprof.answers.configurations import search_figures
+from workprof.answers.configurations import curve_table, search_answer, search_figures
 from workprof.charts.nodes.search import cost_curves
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, TraceError
 from workprof.nodes.search import (
@@ -169,6 +169,24 @@ def test_random_search_is_the_least_of_so_many_draws(tmp_path):
             expected.append(float(cost @ chance) / cost[0])
         assert curve.mean[after - 1] == pytest.approx(np.mean(expected), rel=0.08)
     assert (np.diff(curve.mean) <= 0).all()
+
+
+def test_no_more_trials_are_told_than_there_are_configurations(tmp_path):
+    """Of 12 configurations a search of 100 trials ends after 12: sentence, figures, table and curve say so."""
+    given = SearchSettings(trials=100, seeds=2)
+    found = search(read_configurations(written(tmp_path, table(workloads=(("", 0.97, 3000.0),)).head(12)))[0], given)
+    answer = search_answer(found)
+    assert found.n_trials == len(found.path) == 12
+    assert "After 12 trials" in [one.label for one in answer.figures]
+    assert [len(one.rows) for one in answer.tables] == [12, 12]
+    assert max(cost_curves(found).figure.data[1].x) == 12
+
+
+def test_the_interval_of_a_difference_is_called_what_it_is(tmp_path):
+    path, scores = written(tmp_path, table()), written(tmp_path, SCORES, "scores.csv")
+    found = search_file(path, SearchSettings(trials=4, seeds=2), scores)
+    (difference,) = (one for one in curve_table(found).columns if one.name == "difference")
+    assert difference.heading == "Difference (90 % interval)"
 
 
 def test_what_the_optimiser_gains_over_random_search_is_drawn_and_said(tmp_path):

@@ -7,7 +7,7 @@ from workprof.core.records import to_json
 from workprof.core.table import Column
 from workprof.core.units import format_share
 from workprof.core.words import counted
-from workprof.nodes.search import RANDOM, Search
+from workprof.nodes.search import CONFIDENCE, RANDOM, Search
 
 SENTENCE_TRIALS = 6
 """Trials after which the sentence compares; the last one where there are fewer."""
@@ -15,7 +15,7 @@ SENTENCE_TRIALS = 6
 
 def search_sentence(result: Search) -> str:
     """Return how near to the cheapest the searches come, and what the scores of nodes change."""
-    after = min(SENTENCE_TRIALS, result.settings.trials)
+    after = min(SENTENCE_TRIALS, result.n_trials)
     kind = list(result.curves)[-1]
     mean = float(result.curves[kind].mean[after - 1])
     words = f"After {counted(after, 'trial')} the best configuration costs {more_words(mean)} on average"
@@ -30,7 +30,7 @@ def search_sentence(result: Search) -> str:
 
 def random_sentence(result: Search) -> str:
     """Return what the optimiser gains over random search, which begins with the same trial."""
-    after = min(SENTENCE_TRIALS, result.settings.trials)
+    after = min(SENTENCE_TRIALS, result.n_trials)
     kind = list(result.curves)[-1]
     ours, chance = (float(result.curves[name].mean[after - 1]) for name in (kind, RANDOM))
     gain = 100 * (1 - ours / chance)
@@ -52,7 +52,7 @@ TAKEN_AT_RANDOM = "The same, where each trial is drawn at random."
 
 def search_figures(result: Search) -> tuple[Figure, ...]:
     """How many configurations there are and how many trials find the cheapest."""
-    kind, after = list(result.curves)[-1], counted(result.settings.trials, "trial")
+    kind, after = list(result.curves)[-1], counted(result.n_trials, "trial")
     return (
         Figure(CONFIGURATIONS, result, counted(len(result.workloads), "workload")),
         Figure(_above("above_cheapest", kind, f"After {after}"), result, help=f"Mean cost of the best found, {kind}."),
@@ -88,8 +88,8 @@ def path_sentence(result: Search, workload: str) -> str:
 def mean_note(result: Search) -> str:
     """What the curves of the cost are means of."""
     return (
-        f"Mean over {counted(result.settings.seeds, 'seed')} of each workload; the band is the 90 % bootstrap interval "
-        f"of the mean. {random_sentence(result)}"
+        f"Mean over {counted(result.settings.seeds, 'seed')} of each workload; the band is the "
+        f"{format_share(CONFIDENCE, 0)} bootstrap interval of the mean. {random_sentence(result)}"
     )
 
 
@@ -136,13 +136,16 @@ def curve_table(result: Search) -> Table:
     if result.differences:
         columns += [
             Column(
-                "difference", lambda step: result.differences[step].mean, "Difference (95 % interval)", said=difference
+                "difference",
+                lambda step: result.differences[step].mean,
+                f"Difference ({format_share(CONFIDENCE, 0)} interval)",
+                said=difference,
             ),
             Column("difference_low", lambda step: result.differences[step].low, aside=True),
             Column("difference_high", lambda step: result.differences[step].high, aside=True),
         ]
     words = f"Mean cost / least cost of {result.settings.seeds} searches (share that found the cheapest)"
-    return Table("curves", words, tuple(columns), range(result.settings.trials))
+    return Table("curves", words, tuple(columns), range(result.n_trials))
 
 
 def search_answer(result: Search) -> Answer:

@@ -104,7 +104,7 @@ SEARCH = Question(
     Search,
     "workprof.nodes.search:search_frames",
     finds="configuration search",
-    version=7,
+    version=8,
     page=PAGE,
     tab="Search",
     method="configuration_search",

@@ -192,6 +192,11 @@ class Search(Shown):
     differences: tuple[Difference, ...]  # with less without scores, after each trial; empty without scores
     notes: tuple[str, ...]  # what is missing, and what was left out
 
+    @property
+    def n_trials(self) -> int:
+        """Trials that the curves follow: as many as asked for, or as there are configurations of a workload."""
+        return len(next(iter(self.curves.values())).mean)
+
 
 def _table(path: Path) -> pd.DataFrame:
     try:
@@ -258,7 +263,10 @@ def configurations_of(
     table = _numbers(table, NAMED[4:])
     if "workload" not in table.columns:
         table["workload"] = ""
-    table["workload"], table["machine"] = table["workload"].fillna("").astype(str), table["machine"].astype(str)
+    named = (
+        table["workload"].astype("object").where(table["workload"].notna(), "")
+    )  # a column without any is of numbers
+    table["workload"], table["machine"] = named.astype(str), table["machine"].astype(str)
     measured, own = len(table), [name for name in options if name in table.columns]
     numbers = [name for name in table.select_dtypes("number").columns if name not in NAMED]
     numeric = [name for name in numbers if name not in own]
@@ -365,6 +373,7 @@ def search(
     kinds = (RANDOM, WITHOUT, WITH_SCORES) if scores else (RANDOM, WITHOUT)
     ratios: dict[str, list[Floats]] = {kind: [] for kind in kinds}
     workloads, least_costs, path, notes = {}, {}, [], []
+    n_trials = min(given.trials, max(len(table.cost) for table in tables))  # no configuration is tried twice
     for place, table in enumerate(tables):
         progress(place / len(tables), f"Searching {table.workload or 'the configurations'}")
         ok = table.runtime <= given.limit_s if given.limit_s else np.ones(len(table.cost), dtype=np.bool_)
@@ -389,7 +398,7 @@ def search(
                     rows = _one_search(table, ok, given, number, scores if kind == WITH_SCORES else None)
                 best = np.minimum.accumulate(np.where(ok[rows], table.cost[rows], np.inf))
                 worst = float(table.cost.max())  # nothing acceptable yet: as the dearest
-                ratios[kind].append(np.pad(np.minimum(best, worst), (0, given.trials - len(best)), mode="edge") / least)
+                ratios[kind].append(np.pad(np.minimum(best, worst), (0, n_trials - len(best)), mode="edge") / least)
                 if not number and kind == kinds[-1]:
                     path += [_trial(table, ok, rows, step) for step in range(len(rows))]
     whole = {kind: np.array(result) for kind, result in ratios.items()}

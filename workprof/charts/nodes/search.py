@@ -18,7 +18,7 @@ BANDS = {RANDOM: "", WITHOUT: "rgba(123,130,140,0.18)", WITH_SCORES: "rgba(48,12
 
 def cost_curves(result: Search) -> Chart:
     """Return the mean cost found against the least, by number of trials, with its interval."""
-    trials = np.arange(1, result.settings.trials + 1)
+    trials = np.arange(1, result.n_trials + 1)
     traces: list[dict[str, Any]] = []
     for kind, curve in reversed(result.curves.items()):
         around = np.concatenate([trials, trials[::-1]])
