@@ -113,6 +113,18 @@ def test_a_later_run_changes_no_earlier_verdict(frame, found):
     np.testing.assert_array_equal(runs.flag[before], again.flag[after])
 
 
+@pytest.mark.slow
+def test_the_order_of_rows_decides_nothing(frame):
+    """Not even of runs that began together: the ids only number the rows of a file."""
+    together = frame.assign(started_s=frame["started_s"] // 3600 * 3600, finished_s=frame["started_s"] // 3600 * 3600)
+    shuffled = together.sample(frac=1, random_state=3).assign(row_id=np.arange(len(frame)))
+    first, second = (detect_degradation({"runs": one}, DetectSettings(epochs=2)) for one in (together, shuffled))
+    for name in ("node", "benchmark", "started_s", "p_anomalous", "flag", "codes", "reconstruction_error", "map_xy"):
+        np.testing.assert_array_equal(getattr(first.runs, name), getattr(second.runs, name), name)
+    assert first.runs.drivers == second.runs.drivers
+    assert repr(first.detectors) == repr(second.detectors)
+
+
 @pytest.mark.soak
 def test_another_dataset_to_train_on():
     """Nodes that it lacks are judged once they have three normal runs of their own; runs that it has are told of."""

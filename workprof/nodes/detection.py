@@ -315,10 +315,10 @@ def _figures(
     data: DetectionData, trained: _Trained, verdicts: Mapping[str, Verdicts], seed: int
 ) -> dict[str, DetectorFigures]:
     """The figures of every detector on labelled runs of the test part; none without labels there."""
-    label = data.table.label
+    label, by_time = data.table.label, data.table.order
     figures = {}
     for name, one in verdicts.items():
-        rows = np.flatnonzero(np.isfinite(one.value) & (label != UNKNOWN))
+        rows = by_time[(np.isfinite(one.value) & (label != UNKNOWN))[by_time]]
         if len(rows):
             probability = one.value[rows] if data.supervised else 1 - one.value[rows]
             labelled = LabelledVerdicts(probability, one.flag[rows], label[rows] == 1)

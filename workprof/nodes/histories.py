@@ -40,17 +40,21 @@ class RunTable:
 
 
 def run_table(parsed: ParsedRuns) -> RunTable:
-    """The table of parsed runs; ties in time are broken by the end, then by the row's identity."""
+    """The table of parsed runs; those of one time are ordered by what they are: the order of rows decides nothing."""
     types, type_id = np.unique(parsed.benchmark, return_inverse=True)
     known = [METRICS[name] for name in parsed.metrics]
     positions = {str(name): place for place, name in enumerate(types)}
+    parameters = np.array(parsed.parameters, dtype=np.str_)
+    measured = np.nan_to_num(np.hstack([parsed.values, parsed.host]), nan=-np.inf).T[::-1]
+    times = (parsed.finished_s, parsed.started_s)
+    what = (parsed.row_ids, parsed.stressed, *measured, parameters, parsed.benchmark, parsed.node)
     return RunTable(
         parsed=parsed,
         types=tuple(positions),
         type_id=type_id.astype(np.int64),
         group=_numbered(parsed.node, parsed.benchmark),
-        cell=_numbered(parsed.node, parsed.benchmark, np.array(parsed.parameters)),
-        order=np.lexsort((parsed.row_ids, parsed.finished_s, parsed.started_s)).astype(np.int64),
+        cell=_numbered(parsed.node, parsed.benchmark, parameters),
+        order=np.lexsort((*what, *times)).astype(np.int64),
         label=parsed.stressed.astype(np.int64),
         usable=np.asarray(np.isfinite(parsed.values).any(axis=1)) & ~parsed.repeated,
         values=parsed.values,

@@ -167,7 +167,8 @@ class WindowReader:
 
 def learn_window_reader(data: DetectionData, feature_weights: FeatureWeights | None) -> WindowReader:
     """How windows become arrays; without `feature_weights` as published: one-hot types, mean filling."""
-    table, train = data.table, np.flatnonzero(data.train)
+    table, by_time = data.table, data.table.order  # sums in the order of rows would differ in their last digits
+    train, normal = (by_time[some[by_time]] for some in (data.train, data.known_normal))
     if feature_weights is None:
         table = published_table(table)
     preparation = learn_published(table, train) if feature_weights is None else learn_preparation(table, train)
@@ -180,7 +181,7 @@ def learn_window_reader(data: DetectionData, feature_weights: FeatureWeights | N
         every = np.ones_like(one_hot, dtype=bool)
         targets, own, judged = (np.hstack(pair) for pair in ((targets, one_hot), (own, every), (judged, every)))
     size = norm_10(np.where(judged, targets, 0.0))
-    least = np.array([_rho(size[data.known_normal & (table.type_id == kind)]) for kind in range(len(table.types))])
+    least = np.array([_rho(size[normal[table.type_id[normal] == kind]]) for kind in range(len(table.types))])
     hosts = learn_host_scaling(table, train, inverted=feature_weights is None)
     low, high = _edge_range(data, hosts) if feature_weights is None else (np.zeros(1), np.ones(1))
     n_outside = outside.sum(axis=1).astype(np.int64)
