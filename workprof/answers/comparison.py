@@ -1,7 +1,7 @@
 """Two datasets side by side, in words and tables."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,10 +76,10 @@ def scopes_answer(saved: Mapping[str, str]) -> Answer:
 
 def comparison_answer(found: Comparison) -> Answer:
     """Both sides: a line per number, and a line per row of their ledgers."""
-    tables = sides_table(found, tuple(titled(side.name) for side in found.sides)), rows_table(found)
+    measured = _measures(*found.sides)
+    tables = _sides_table(measured, tuple(titled(side.name) for side in found.sides)), rows_table(found)
     totals = {
-        one.measure.lower().replace(" ", "_"): {"before": one.before, "after": one.after}
-        for one in _measures(*found.sides)
+        one.measure.lower().replace(" ", "_"): {"before": one.before, "after": one.after} for one in measured
     }
     document: dict[str, Any] = {
         "before": found.sides[0].name,
@@ -94,7 +94,11 @@ def comparison_answer(found: Comparison) -> Answer:
 
 def sides_table(found: Comparison, titles: tuple[str, ...]) -> Table:
     """A line per number that either side has."""
-    known = [one for one in _measures(*found.sides) if not math.isnan(one.before) or not math.isnan(one.after)]
+    return _sides_table(_measures(*found.sides), titles)
+
+
+def _sides_table(measured: Sequence[Measured], titles: tuple[str, ...]) -> Table:
+    known = [one for one in measured if not math.isnan(one.before) or not math.isnan(one.after)]
     return Table("sides", "Side by side", _side_columns(*titles), known)
 
 
