@@ -150,6 +150,15 @@ def test_the_needs_stand_within_their_axes_and_a_zero_has_a_place():
     assert chart.data["point"].tolist() == [3_780.0, 2.0 * 1024**3, 0.0]
 
 
+def test_it_is_said_where_quantiles_need_not_hold_and_where_a_guess_may_lie_outside_them():
+    plain = estimate_rows(NEEDS, 0, 0.9).note
+    assert "kept between p10 and p90. Thick" in plain and "as trained" not in plain
+    later = {target: replace(one, calibrated=False, bounded=target != "duration_s") for target, one in NEEDS.items()}
+    note = estimate_rows(later, 0, 0.9).note
+    assert "p90 but for duration: validation runs are clearly better predicted without." in note
+    assert note.endswith("Quartiles are as trained: forward in time, past runs are no measure of how far they hold.")
+
+
 @pytest.mark.parametrize(("point", "place"), [(70.0, "below"), (80_000.0, "above"), (3_780.0, "")])
 def test_a_best_guess_outside_the_quartiles_is_said_to_be(point, place):
     """Guess and quartiles come from different predictors; the stroke is the quartiles' own median."""

@@ -34,6 +34,7 @@ from workprof.forecasts.choice import (
     Rule,
     choose,
     combined_point,
+    is_bounded,
     point_of,
     quantiles_of_sorted,
 )
@@ -58,6 +59,8 @@ from workprof.forecasts.intervals import (
     calibrate,
     following_margins,
     interval,
+    learn_shifts,
+    quantiles_within,
 )
 from workprof.forecasts.served import _Estimator
 
@@ -111,8 +114,9 @@ def test_the_interval_covers_new_jobs(trained):
 def test_ends_point_and_quantiles_are_in_order(trained):
     found = estimate(trained, planted_jobs(200, seed=3))
     assert (np.diff(found.quantiles, axis=1) >= 0).all()
-    assert (found.low <= found.point).all()
-    assert (found.point <= found.high).all()
+    assert (found.low <= found.quantiles[:, 1]).all() and (found.quantiles[:, 1] <= found.point).all()
+    assert (found.point <= found.quantiles[:, 5]).all() and (found.quantiles[:, 5] <= found.high).all()
+    assert found.calibrated and found.bounded
 
 
 def test_a_kept_model_says_the_same(trained):
@@ -408,6 +412,43 @@ def test_calibration_covers_in_every_stratum(nominal):
     ends = interval(low[~half], high[~half], level[~half], calibration)
     inside = (ends[0] <= true[~half]) & (true[~half] <= ends[1])
     assert [inside[level[~half] == at].mean() for at in (0, 1)] == pytest.approx([nominal] * 2, abs=0.03)
+
+
+def test_as_many_runs_lie_below_a_quantile_as_it_says():
+    """Of two strata, one far too narrow and one too wide; a quantile never passes the interval or the median."""
+    draw, rows = np.random.default_rng(0), np.arange(6000)
+    level, half = np.repeat([0, 1], 6000), np.arange(12_000) % 2 == 0
+    true = draw.normal(0, np.where(level == 0, 3.0, 0.1))
+    quantiles = np.tile(np.array([-1.6, -1.3, -0.7, 0.0, 0.7, 1.3, 1.6]), (12_000, 1))
+    strata = Strata(level[half], 2, NO_CELLS)
+    plain = calibrate(quantiles[half, 0], quantiles[half, -1], true[half], strata, rows, 0.9)
+    moved = replace(plain, shifts=learn_shifts(quantiles[half], true[half], strata, rows))
+    ends = interval(quantiles[~half, 0], quantiles[~half, -1], level[~half], plain)
+    found, trained = (quantiles_within(quantiles[~half], *ends, level[~half], one) for one in (moved, plain))
+    below = [(true[~half][level[~half] == at, None] <= found[level[~half] == at]).mean(axis=0) for at in (0, 1)]
+    assert below == [pytest.approx(LEVELS, abs=0.03)] * 2
+    assert (found[:, MEDIAN] == 0).all() and (np.diff(found, axis=1) >= 0).all()
+    for one in (found, trained):
+        assert (one >= ends[0][:, None]).all() and (one <= ends[1][:, None]).all()
+    wide = quantiles_within(quantiles[~half], *ends, level[~half], replace(moved, nominal=0.5))
+    assert (wide[:, :2] <= ends[0][:, None]).all() and (wide[:, -2:] >= ends[1][:, None]).all()
+
+
+@pytest.mark.parametrize(("off", "bounded"), [(0.0, True), (0.3, True), (3.0, False)])
+def test_a_best_guess_leaves_its_p10_and_p90_only_where_that_is_clearly_better(off, bounded):
+    """Guesses of 40 jobs that are nearly exact, and quantiles that lie so far above them."""
+    draw = np.random.default_rng(0)
+    true = draw.normal(0, 1, 400)
+    point = true + draw.normal(0, 0.5, 400)
+    quantiles = true[:, None] + off + np.array([-0.6, -0.4, -0.2, 0.0, 0.2, 0.4, 0.6])
+    assert is_bounded(point, quantiles, validated_by(unlike(true), true), np.exp) == bounded
+
+
+def test_forward_in_time_quantiles_are_as_trained_and_told_so():
+    jobs = planted_jobs(200)
+    model = train_estimator(known_jobs(jobs, "duration_s"), EstimateSettings(split="by_time"))
+    assert model.model.calibration.shifts is None
+    assert not estimate(model, jobs.head(1)).calibrated
 
 
 @pytest.mark.parametrize(("jobs", "promised"), [(5, 5 / 6), (8, 8 / 9), (98, 98 / 99), (99, 0.99), (200, 0.99)])

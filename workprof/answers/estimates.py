@@ -37,7 +37,9 @@ PREDICTORS = {
     "global_median": Predictor("median of all runs", "one value for every run", baseline=True),
     "user_median": Predictor("median per user", "of the user's past runs", baseline=True),
     "backoff_medians": Predictor(
-        "back-off medians", "the first of group, user and workload with a past", baseline=True
+        "back-off medians",
+        "the first of group, user and workload with a past; between two middle values their geometric mean",
+        baseline=True,
     ),
     "boosted_plain": Predictor("plain boosting", "XGBoost with its defaults on metadata and plan", baseline=True),
     "profile_mean": Predictor("profile mean (published)", "mean of the predicted profile", baseline=True),
@@ -76,13 +78,18 @@ def choice_words(result: EstimateEvaluation) -> str:
     )
 
 
-def best_guess_words(predictors: Mapping[str, str]) -> str:
-    """What gives the best guess of each target, as validation runs chose; empty without any."""
+def best_guess_words(predictors: Mapping[str, str], bounded: Mapping[str, bool]) -> str:
+    """What gives the best guess of each target, as validation runs chose, and between which bounds; empty without any.
+
+    `bounded`: target -> whether its guess is kept between its p10 and p90.
+    """
     targets: dict[str, list[str]] = {}
     for target, name in predictors.items():
         targets.setdefault(label(name), []).append(target_words(target))
     named = [f"{name} ({', '.join(of)})" for name, of in targets.items()]
-    return f"best guess by {listed(named)}" if named else ""
+    free = [target_words(target) for target, is_bounded in bounded.items() if not is_bounded]
+    but = f" but for {listed(free)}: validation runs are clearly better predicted without" if free else ""
+    return f"best guess by {listed(named)}, kept between p10 and p90{but}" if named else ""
 
 
 def coverage_words(covers: Mapping[str, float], nominal: float) -> str:

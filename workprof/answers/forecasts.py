@@ -10,6 +10,7 @@ from workprof.answers.estimates import best_guess_words, coverage_words
 from workprof.answers.verdict import why_found
 from workprof.core.units import GB, format_share, odds_words
 from workprof.core.words import counted, formatted, label, listed, plotly_text, title
+from workprof.forecasts.estimates import Estimates
 from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecasts
 from workprof.forecasts.held_out import HeldOut
@@ -198,10 +199,12 @@ def _in_gb(target: str) -> str:
     return target.replace("_bytes", "_gb")
 
 
+AMOUNTS = ("point", "p10", "p50", "p90", "low", "high")
+
+
 def _need(target: str, need: Need) -> dict[str, float | str]:
     scale = GB if target.endswith("_bytes") else 1.0
-    ends = {name: value / scale for name, value in vars(need).items() if name not in ("predictor", "covers")}
-    return {**ends, "predictor": need.predictor, "covers": need.covers}
+    return {name: value / scale if name in AMOUNTS else value for name, value in vars(need).items()}
 
 
 def need_words(line: Any) -> str:
@@ -235,11 +238,17 @@ def needs_sentence(lines: Sequence[Any]) -> str:
     return f"Predicted: {', '.join(parts)}."
 
 
-def needs_note(
-    lines: Sequence[Any], predictors: Mapping[str, str], covers: Mapping[str, float], nominal: float, *, ran: bool
-) -> str:
-    """What the marks of the needs are, and which best guesses lie outside the quartiles, and why that can be."""
-    best = best_guess_words(predictors)
+AS_TRAINED = "Quartiles are as trained: forward in time, past runs are no measure of how far they hold."
+
+
+def needs_note(lines: Sequence[Any], estimates: Mapping[str, Estimates], row: int, nominal: float, *, ran: bool) -> str:
+    """What the marks of a job's needs are, and which best guesses lie outside the quartiles, and why that can be."""
+    covers = {target: float(one.covers[row]) for target, one in estimates.items() if one.covers is not None}
+    best = best_guess_words(
+        {target: one.predictor for target, one in estimates.items()},
+        {target: one.bounded for target, one in estimates.items()},
+    )
+    trained = "" if all(one.calibrated for one in estimates.values()) else f" {AS_TRAINED}"
     mark = f"Diamond: {best}." if best else "Diamond: prediction."
     places = {
         "below": [label(str(one["target"])) for one in lines if one["point"] < one["p25"]],
@@ -250,7 +259,7 @@ def needs_note(
     short = coverage_words(covers, nominal)
     return (
         f"{mark} Thick: quartiles, with the median; thin: {format_share(nominal, 0)} interval"
-        f"{'; cross: actual' if ran else ''}.{f' {short[:1].upper()}{short[1:]}.' if short else ''}{outside}"
+        f"{'; cross: actual' if ran else ''}.{f' {short[:1].upper()}{short[1:]}.' if short else ''}{outside}{trained}"
     )
 
 

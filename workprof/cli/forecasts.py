@@ -96,8 +96,12 @@ def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str], nomi
         rows.append({"profile": profile, "probability": "" if one.abstained else share, **needs})
     more = f"\n({len(result) - SHOWN_ROWS:,} more; --json gives all)" if len(result) > SHOWN_ROWS else ""
     words = result[0].explanation.sentences if len(result) == 1 and result[0].explanation else ()
-    guess = best_guess_words({target: need.predictor for target, need in result[0].needs.items()}) if result else ""
-    least = {target: min(one.needs[target].covers for one in result) for target in (result[0].needs if result else ())}
+    needs = result[0].needs if result else {}
+    guess = best_guess_words(
+        {target: need.predictor for target, need in needs.items()},
+        {target: need.bounded for target, need in needs.items()},
+    )
+    least = {target: min(one.needs[target].covers for one in result) for target in needs}
     short = coverage_words(least, nominal)
     return "\n".join([table(rows) + more, *filter(None, (guess, short)), *words])
 

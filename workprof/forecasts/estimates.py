@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,10 +25,19 @@ from workprof.forecasts.candidates import (
     train_candidates,
 )
 from workprof.forecasts.censored import GROWING, MEMORY, completed
-from workprof.forecasts.choice import Combination, choose, mix, point_of
+from workprof.forecasts.choice import Combination, choose, is_bounded, kept_between, mix, point_of
 from workprof.forecasts.encoder import Inputs, usable_fields
 from workprof.forecasts.history import Cells, Past, read_cells
-from workprof.forecasts.intervals import Calibration, Strata, Validated, calibrate, interval, validate
+from workprof.forecasts.intervals import (
+    Calibration,
+    Strata,
+    Validated,
+    calibrate,
+    interval,
+    learn_shifts,
+    quantiles_within,
+    validate,
+)
 from workprof.forecasts.splits import BY_TIME, N_FOLDS, SPLITS, SPLITS_SHOWN, units_of
 from workprof.profiles.settings import Mode, ProfileSettings, Seed
 
@@ -244,6 +253,8 @@ class Estimates:
     count: Ints  # (n_rows,) past jobs in that cell that were used
     predictor: str  # of `choice.TRIED`, or two of them joined by `choice.BESIDE`: what gave the point
     covers: Floats | None = None  # (n_rows,) share that the interval can promise: fewer past jobs, less than nominal
+    calibrated: bool = True  # whether quantiles hold for new jobs; forward in time they are as trained
+    bounded: bool = True  # whether every point is between its p10 and p90
 
 
 @dataclass(frozen=True)
@@ -285,17 +296,7 @@ def train_estimator(
             validated = validate(known.jobs, past, fields, settings, report, train_on_all)
         else:
             train_on_all()
-        n_levels = len(past.cells.fewest)
-        combination = choose(validated, n_levels, scale.from_log, forward=settings.split == BY_TIME)
-        mixed = mix(validated.predicted, combination.weights, n_levels)
-        calibration = calibrate(
-            mixed[:, 0],
-            mixed[:, -1],
-            validated.true,
-            Strata(validated.predicted.level, n_levels, validated.keys),
-            validated.units,
-            settings.nominal,
-        )
+        combination, calibration = _chosen(validated, len(past.cells.fewest), scale, settings)
     loaded = trained[0]
     model = EstimateModel(
         settings=settings,
@@ -310,6 +311,21 @@ def train_estimator(
         seconds=watch.seconds,
     )
     return Estimator(model, loaded)
+
+
+def _chosen(
+    validated: Validated, n_levels: int, scale: LogScale, settings: EstimateSettings
+) -> tuple[Combination, Calibration]:
+    """Return what gives the point and the quantiles, and how the latter are calibrated, from validation rows."""
+    forward = settings.split == BY_TIME
+    combination = choose(validated, n_levels, scale.from_log, forward=forward)
+    mixed, level = mix(validated.predicted, combination.weights, n_levels), validated.predicted.level
+    strata, true, units = Strata(level, n_levels, validated.keys), validated.true, validated.units
+    calibration = calibrate(mixed[:, 0], mixed[:, -1], true, strata, units, settings.nominal)
+    if not forward:
+        calibration = replace(calibration, shifts=learn_shifts(mixed, true, strata, units))
+    free, quantiles, *_ = _combined(validated.predicted, replace(combination, bounded=False), calibration, n_levels)
+    return replace(combination, bounded=is_bounded(free, quantiles, validated, scale.from_log)), calibration
 
 
 def load_estimator(model: EstimateModel) -> Estimator:
@@ -327,9 +343,7 @@ def estimate(estimator: Estimator, jobs: pd.DataFrame) -> Estimates:
 def combined_estimates(model: EstimateModel, predicted: CandidateQuantiles) -> Estimates:
     """Return the chosen point and the calibrated mixture of the candidates' quantiles."""
     n_levels = len(model.candidates.past.cells.fewest)
-    mixed = mix(predicted, model.combination.weights, n_levels)
-    low, high = interval(mixed[:, 0], mixed[:, -1], predicted.level, model.calibration)
-    point = point_of(predicted, model.combination, n_levels)
+    point, quantiles, low, high = _combined(predicted, model.combination, model.calibration, n_levels)
     low, high = np.minimum(low, point), np.maximum(high, point)
     back = model.scale.from_log
     return Estimates(
@@ -337,12 +351,25 @@ def combined_estimates(model: EstimateModel, predicted: CandidateQuantiles) -> E
         back(point),
         back(low),
         back(high),
-        back(mixed),
+        back(quantiles),
         predicted.level,
         predicted.count,
         model.combination.chosen,
         model.calibration.covers(predicted.level),
+        model.calibration.shifts is not None,
+        model.combination.bounded,
     )
+
+
+def _combined(
+    predicted: CandidateQuantiles, combination: Combination, calibration: Calibration, n_levels: int
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return log points, (n_rows, n_levels) quantiles, and the ends of the interval."""
+    mixed, level = mix(predicted, combination.weights, n_levels), predicted.level
+    low, high = interval(mixed[:, 0], mixed[:, -1], level, calibration)
+    quantiles = quantiles_within(mixed, low, high, level, calibration)
+    point = point_of(predicted, combination, n_levels)
+    return kept_between(point, quantiles) if combination.bounded else point, quantiles, low, high
 
 
 def nearest_past_jobs(estimator: Estimator, job: pd.DataFrame, count: int = 10) -> NearestJobs:
@@ -385,9 +412,7 @@ def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
     past = completed(past, known.censored, settings.seed)
     validated = validate(known.jobs, past, fields, settings, lambda share: None)
     n_levels = len(past.cells.fewest)
-    point = point_of(
-        validated.predicted, choose(validated, n_levels, scale.from_log, forward=settings.split == BY_TIME), n_levels
-    )
+    point, *_ = _combined(validated.predicted, *_chosen(validated, n_levels, scale, settings), n_levels)
     errors = np.full(len(logs), np.nan)
     errors[validated.rows] = validated.true - scale.to_log(scale.from_log(point))
     return ErrorsAtFit(scale.floor, logs, errors)

@@ -175,7 +175,10 @@ def take_cells(cells: Cells, rows: Ints) -> Cells:
 
 
 def backoff_medians(past: Past, queries: Cells) -> Floats:
-    """(n_queries,) medians of the first cell that has enough past jobs, of all past jobs where none has."""
+    """(n_queries,) medians of the first cell that has enough past jobs, of all past jobs where none has.
+
+    They are those of the past's logarithms: of an even number of jobs the geometric mean of the two in the middle.
+    """
     result = np.full(len(queries.times), np.nan)
     for level, (known, medians, counts) in enumerate(past.medians):
         at = np.minimum(np.searchsorted(known, queries.keys[level]), len(known) - 1)

@@ -15,7 +15,9 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.forecasts.candidates import (
+    LEVELS,
     MANY_ROWS,
+    MEDIAN,
     MODEL_ROWS,
     CandidateQuantiles,
     predict_quantiles,
@@ -55,6 +57,7 @@ class Calibration:
     keys: Keys  # (n_levels, n_rows) of the history cells of these rows, the narrowest first
     worth: Floats  # (n_rows,) one over the rows of each one's unit
     units: Floats | None = None  # (n_levels + 1,) independent rows that each margin rests on
+    shifts: Floats | None = None  # (n_levels + 1, n_quantiles) log units that quantiles move; None = as trained
 
     def covers(self, level: Ints) -> Floats:
         """(n_rows,) the coverage that can be promised: of n independent rows at most n / (n + 1)."""
@@ -75,17 +78,64 @@ def calibrate(low: Floats, high: Floats, true: Floats, strata: Strata, units: In
         unit together (see `_margin`): a new job's rows are right or wrong together.
     """
     scores = np.maximum(low - true, true - high)
-    level, strata_range = strata.level, range(strata.n_levels + 1)
-    worth = [effective_size(np.ones(int((level == at).sum())), units[level == at]) for at in strata_range]
-    own = np.array(worth) >= FEWEST_IN_STRATUM
-    others = ~own[level]
-    if effective_size(np.ones(int(others.sum())), units[others]) < FEWEST_IN_STRATUM:
-        others = np.ones(len(level), dtype=np.bool_)
-    chosen = [level == at if own[at] else others for at in strata_range]
-    margins = np.array([_margin(scores[rows], units[rows], nominal) for rows in chosen], dtype=np.float64)
-    n_units = np.array([effective_size(np.ones(int(rows.sum())), units[rows]) for rows in chosen], dtype=np.float64)
-    rows_of = np.bincount(level, minlength=len(own)) * own
+    chosen, own = _calibrated_by(strata, units)
+    margins = np.array([_margin(scores[rows], n, nominal) for rows, n in chosen], dtype=np.float64)
+    n_units = np.array([n for _, n in chosen], dtype=np.float64)
+    rows_of = np.bincount(strata.level, minlength=len(own)) * own
     return Calibration(nominal, margins, rows_of, scores, strata.keys, _worth(units), n_units)
+
+
+def _calibrated_by(strata: Strata, units: Ints) -> tuple[list[tuple[Bools, float]], Bools]:
+    """By history level the rows that calibrate it and how many units they are worth; (n_levels + 1,) its own rows."""
+
+    def worth(rows: Bools) -> float:
+        return effective_size(np.ones(int(rows.sum())), units[rows])
+
+    level, all_levels = strata.level, range(strata.n_levels + 1)
+    of_level = [(level == at, worth(level == at)) for at in all_levels]
+    own = np.array([n for _, n in of_level]) >= FEWEST_IN_STRATUM
+    others = ~own[level]
+    if worth(others) < FEWEST_IN_STRATUM:
+        others = np.ones(len(level), dtype=np.bool_)
+    together = others, worth(others)
+    return [of_level[at] if own[at] else together for at in all_levels], own
+
+
+def learn_shifts(quantiles: Floats, true: Floats, strata: Strata, units: Ints) -> Floats:
+    """(n_levels + 1, n_quantiles) log units that quantiles move, so that as many runs lie below as they say.
+
+    Of validation rows as in `calibrate`: (n_rows, n_quantiles) log quantiles at `LEVELS`. The median stays.
+
+    Source:
+        One-sided conformalised quantile regression (Romano et al. 2019, theorem 2). By job on PAI (207 tested runs of
+        three folds) 87, 89, 87 and 84 % of memory, CPU, duration and GPU were below p90, then 93, 94, 92 and 89 %; the
+        pinball loss was .0745, .1262, .2041 and .3958, then .0744, .1236, .2030 and .3910. Forward in time runs that
+        ended are no measure of later ones: by it eager's loss rose by 26 to 57 %, iwd's by 4 and 7, PAI's fell by 5.
+    """
+    shifts = np.zeros((strata.n_levels + 1, len(LEVELS)))
+    chosen, _ = _calibrated_by(strata, units)
+    for at, share in enumerate(LEVELS.tolist()):
+        if at != MEDIAN:
+            way = 1.0 if at > MEDIAN else -1.0
+            beyond = way * (true - quantiles[:, at])
+            shifts[:, at] = [way * _margin(beyond[rows], n, max(share, 1 - share)) for rows, n in chosen]
+    return shifts
+
+
+def quantiles_within(quantiles: Floats, low: Floats, high: Floats, level: Ints, calibration: Calibration) -> Floats:
+    """(n_rows, n_quantiles) log quantiles as calibrated, in rising order, none on the wrong side of the interval.
+
+    `low` and `high` (n_rows,) are the ends of `interval`.
+    """
+    middle, moved = quantiles[:, MEDIAN : MEDIAN + 1], quantiles.copy()
+    if calibration.shifts is not None:
+        moved += calibration.shifts[level]
+        moved[:, :MEDIAN] = np.minimum(moved[:, :MEDIAN], middle)
+        moved[:, MEDIAN + 1 :] = np.maximum(moved[:, MEDIAN + 1 :], middle)
+    outside = np.abs(LEVELS - 0.5) > calibration.nominal / 2 + 1e-9
+    least = np.where(outside & (LEVELS > 0.5), high[:, None], np.where(outside, -np.inf, low[:, None]))
+    most = np.where(outside & (LEVELS < 0.5), low[:, None], np.where(outside, np.inf, high[:, None]))
+    return np.sort(np.clip(moved, least, most), axis=1)
 
 
 def interval(low: Floats, high: Floats, level: Ints, calibration: Calibration) -> tuple[Floats, Floats]:
@@ -178,15 +228,15 @@ def _weighted_margin(scores: Floats, weights: Floats, share: float) -> float:
     return float(scores[order[min(int(at), len(order) - 1)]])
 
 
-def _margin(scores: Floats, units: Ints, nominal: float) -> float:
+def _margin(scores: Floats, n_units: float, nominal: float) -> float:
     """Return the smallest score that a share of nominal + (nominal - 1/2) / n does not exceed, at most the largest.
 
-    n is the effective number of units. The published rank, ceil((n + 1) * nominal), puts the row in question
-    among the scores, larger than all; so does this, but with its unit, which is expected to hold 1 / n of the rows and
-    to lie half below the margin where it lies across it. With units of one row both are the same up to one rank; with
-    units of unequal sizes coverage is nominal on average over draws, where the published rank covers less.
+    n is the effective number of units that the scores are of. The published rank, ceil((n + 1) * nominal), puts the row
+    in question among the scores, larger than all; so does this, but with its unit, which is expected to hold 1 / n of
+    the rows and to lie half below the margin where it lies across it. With units of one row both are the same up to one
+    rank; with units of unequal sizes coverage is nominal on average over draws, where the published rank covers less.
     """
-    share = nominal + (nominal - 0.5) / effective_size(np.ones(len(scores)), units)
+    share = nominal + (nominal - 0.5) / n_units
     rank = min(len(scores), math.ceil(len(scores) * share - 1e-9))
     return float(np.partition(scores, rank - 1)[rank - 1])
 

@@ -32,6 +32,8 @@ class Need:
     high: float
     predictor: str  # what gave the point, chosen on validation runs at training
     covers: float  # share that the interval can promise, 0-1: of few past jobs less than what is asked
+    calibrated: bool  # whether p10, p50 and p90 hold for new jobs; forward in time they are as trained
+    bounded: bool  # whether the point is kept between p10 and p90; else errors are clearly smaller without
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,6 @@ def _needs(result: Estimates) -> list[Need]:
     columns = np.column_stack([result.point, result.quantiles[:, SHOWN], result.low, result.high]).tolist()
     rows = zip(columns, covers.tolist(), strict=True)
     return [
-        Need(point, p10, p50, p90, low, high, result.predictor, share)
+        Need(point, p10, p50, p90, low, high, result.predictor, share, result.calibrated, result.bounded)
         for (point, p10, p50, p90, low, high), share in rows
     ]

@@ -107,7 +107,7 @@ class ProfileProbability(BaseModel):
 
 
 class Need(BaseModel):
-    """A quantity of a job: the best guess, quantiles, and the ends of the interval."""
+    """A quantity of a job: the best guess, quantiles, the ends of the interval, and how far these hold."""
 
     point: float | None
     p10: float | None
@@ -116,6 +116,9 @@ class Need(BaseModel):
     low: float | None
     high: float | None
     predictor: str
+    covers: float | None
+    calibrated: bool
+    bounded: bool
 
 
 class Reasons(BaseModel):

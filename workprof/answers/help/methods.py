@@ -84,8 +84,10 @@ METHODS = (
         "groups and new users, the classifier may abstain, and every "
         "score is given for four splits. Test runs were part of the clustering, "
         "unless each fold's training runs are clustered alone (cluster on train). Intervals are calibrated on "
-        "held-out jobs. The best guess of each quantity is that of the predictor with the least error on validation "
-        "runs; a simple rule stays where nothing beats it.",
+        "held-out jobs, and so are quantiles but by time: there past runs are no measure of later ones. "
+        "The best guess of each quantity is that of the predictor with the least error on validation "
+        "runs; a simple rule stays where nothing beats it. It is kept between its p10 and p90, unless validation runs "
+        "are clearly better predicted without.",
         (
             "PolarisProfiler, SOSE 2023, its Table V and Figs. 4 and 5",
             "Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, NIPS 2017 (SHAP)",

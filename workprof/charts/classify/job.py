@@ -205,15 +205,13 @@ def estimate_rows(
     """
     table = _estimates_table(estimates, row, actual or {})
     lines: list[Any] = [line for _, line in table.iterrows()]
-    predictors = {target: one.predictor for target, one in estimates.items()}
-    covers = {target: float(one.covers[row]) for target, one in estimates.items() if one.covers is not None}
     return Chart(
         name="estimates",
         figure=_figure(lines),
         takeaway=needs_sentence(lines),
         shows=f"One row per quantity with prediction and interval. {' '.join(map(need_sentence, lines))}",
         data=table,
-        note=needs_note(lines, predictors, covers, nominal, ran=bool(actual)),
+        note=needs_note(lines, estimates, row, nominal, ran=bool(actual)),
     )
 
 
