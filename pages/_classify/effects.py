@@ -16,7 +16,7 @@ def effects(view: View, result: GlobalExplanation) -> None:
     """Show the SHAP values for one profile, or for the most likely class of each run."""
     words = {LIKELIEST: "Most likely of each run"} | {str(one): view.naming.name(int(one)) for one in result.classes}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        meaning = "Whose score is explained."
+        meaning = "Whose odds are explained."
         chosen = controls.choice("Profile", "classify_shap_profile", tuple(words), meaning, shown=words)
         shown = {field: label(field) for field in result.fields}
         meaning = "What it contributes at each of its values."

@@ -113,8 +113,8 @@ def test_a_waterfall_adds_up_and_names_what_training_did_not_know():
     assert sum(bars.x[:-1]) == pytest.approx(bars.x[-1])
     assert list(bars.measure) == ["absolute", "relative", "relative", "relative", "total"]
     assert "(unseen)" in chart.figure.layout.yaxis.ticktext[1]
-    assert "The contributions add up to the score." in chart.note
-    assert "do not add up to the score (gap" in additivity(explanation(additive=False))
+    assert "The contributions add up to the odds." in chart.note
+    assert "do not add up to the odds (gap" in additivity(explanation(additive=False))
     assert chart.takeaway == "This user, unseen in training, raises the odds of P7 4.5-fold."
     axis = chart.figure.layout.xaxis
     assert axis.ticktext[axis.tickvals.index(0)] == "× 1"
@@ -295,8 +295,8 @@ def test_importance_adds_up_the_classes_and_states_its_sample():
         (bars,) = chart.figure.data
         assert np.array(bars.x) == pytest.approx(means.sum(axis=1))
         assert "60 of 5,000 runs, seed 3" in chart.note
-        assert "The contributions add up to the score." in chart.note
-    assert "do not add up to the score (gap" in field_bars(global_explanation(additive=False), NAMING).note
+        assert "The contributions add up to the odds." in chart.note
+    assert "do not add up to the odds (gap" in field_bars(global_explanation(additive=False), NAMING).note
     assert field_bars(found, NAMING).takeaway.startswith("Most of the effect on the odds is from user (80 %)")
     assert (
         fields_sentence(["user", "group"], np.array([9.0, 0.01]))

@@ -1,4 +1,4 @@
-"""SHAP: the values of shap's own TreeExplainer, summed per field, adding up to the score."""
+"""SHAP: the values of shap's own TreeExplainer, summed per field, adding up to the odds of the probability shown."""
 
 import sys
 
@@ -8,10 +8,19 @@ import pytest
 from tests.forecasts.metadata import small_table
 from workprof.core.errors import NoRows, SettingsError
 from workprof.core.records import pack, unpack
-from workprof.forecasts.boosting import from_json_bytes, margins
+from workprof.forecasts.boosting import from_json_bytes
 from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier, fit_classifier
 from workprof.forecasts.encoder import encode, sum_by_field, to_matrix
-from workprof.forecasts.explain import GlobalExplanation, JobExplanation, contributions_of, explain_all, explain_job
+from workprof.forecasts.explain import (
+    Contributions,
+    GlobalExplanation,
+    JobExplanation,
+    contributions_of,
+    explain_all,
+    explain_job,
+    of_odds,
+    others_of,
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +54,42 @@ def test_a_waterfall_adds_up_and_names_the_cause(loaded):
     place = found.fields.index("requested_gpu_percent")
     assert (found.values[place], found.states[place]) == ("not given", "not given")
     assert any(s.startswith("task_name = ps raises the odds of P1 ") for s in found.sentences)
-    scores = margins(loaded.booster, loaded.model.encoder, encode(loaded.model.encoder, job))
-    assert np.isclose(found.output, scores[0, loaded.model.classes.tolist().index(1)])
+
+
+@pytest.mark.parametrize("profile", [-1, 0, 1])
+def test_the_factors_make_the_probability_that_is_shown(loaded, profile):
+    """The odds of the average job, times what each field makes of them, are those of the probability."""
+    for user in ("u1", "new"):
+        found = explain_job(loaded, small_table().iloc[[0]].assign(user=user), profile)
+        odds = np.exp(found.base) * np.prod(np.exp(found.contributions))
+        assert odds == pytest.approx(found.probability / (1 - found.probability), rel=1e-3)
+
+
+def test_odds_are_against_all_other_classes_and_what_moves_all_scores_alike_counts_nothing():
+    draw = np.random.default_rng(0)
+    base, columns = draw.normal(0, 2, (3, 4)), draw.normal(0, 2, (3, 4, 5))
+    columns[:, :, 0] = draw.normal(0, 5, (3, 1))
+    warm = np.array([1.0, 0.5, 2.0])
+    found = of_odds(Contributions(columns, base, base + columns.sum(axis=2)), warm)
+    assert np.abs(found.columns[:, :, 0]).max() < 1e-9
+    assert found.additivity_error.max() < 1e-9
+    for row in range(3):  # the plain way: many short steps, each field's part of every one
+        scores, steps, slow = base[row] / warm[row], 20_000, np.zeros((4, 5))
+        for at in range(steps):
+            here = np.exp(scores + (at + 0.5) / steps * columns[row].sum(axis=1) / warm[row])
+            for one in range(4):
+                others = np.where(np.arange(4) == one, 0.0, here)
+                slow[one] += (columns[row, one] - others @ columns[row] / others.sum()) / warm[row] / steps
+        assert found.columns[row] == pytest.approx(slow, abs=1e-6)
+    two = of_odds(Contributions(columns[:, :2], base[:, :2], (base + columns.sum(axis=2))[:, :2]), 2.0)
+    assert two.columns[:, 0] == pytest.approx((columns[:, 0] - columns[:, 1]) / 2)
+
+
+def test_scores_that_lie_far_apart_still_add_up():
+    far = Contributions(np.full((1, 3, 1), 60.0) * np.array([[[-1], [0], [1]]]), np.zeros((1, 3)), np.zeros((1, 3)))
+    found = of_odds(Contributions(far.columns, far.base, far.columns[:, :, 0]), 0.75)
+    assert found.additivity_error.max() < 1e-3
+    assert np.isfinite(found.output).all()
 
 
 def test_another_profile_can_be_asked_for(loaded):
@@ -83,7 +126,10 @@ def test_means_are_those_of_the_obvious_way(loaded):
     jobs = small_table(60, seed=6)
     encoder = loaded.model.encoder
     found = explain_all(loaded, jobs)
-    columns = contributions_of(loaded.booster, encoder, encode(encoder, jobs)).columns
+    rows = encode(encoder, jobs)
+    columns = of_odds(
+        contributions_of(loaded.booster, encoder, rows), loaded.model.tuning.of_rows(encoder, rows)
+    ).columns
     by_field = np.abs(sum_by_field(encoder, columns)).mean(axis=0)
     order = [encoder.fields.index(field) for field in found.fields]
     assert np.allclose(found.by_field, by_field[:, order].T)
@@ -162,15 +208,18 @@ def test_the_matrix_is_that_of_the_tree_explainer(loaded):
     found = explain_all(loaded, jobs)
     explainer = shap.TreeExplainer(from_json_bytes(loaded.model.booster))
     matrix = xgboost.DMatrix(to_matrix(encoder, encode(encoder, jobs)))
-    columns = explainer.shap_values(matrix).astype(np.float64)
-    theirs = np.moveaxis(sum_by_field(encoder, np.moveaxis(columns, 1, 2)), 1, 2)
+    columns = np.moveaxis(explainer.shap_values(matrix).astype(np.float64), 1, 2)
+    base = np.broadcast_to(explainer.expected_value, (40, 3))
+    temperatures = loaded.model.tuning.of_rows(encoder, encode(encoder, jobs))
+    theirs = of_odds(Contributions(columns, base, base + columns.sum(axis=2)), temperatures)
+    by_field = np.moveaxis(sum_by_field(encoder, theirs.columns), 1, 2)
     order = [encoder.fields.index(field) for field in found.fields]
-    assert np.abs(found.effects - theirs[:, order]).max() <= 1e-9
-    assert np.abs(found.base - explainer.expected_value).max() <= 1e-9
+    assert np.abs(found.effects - by_field[:, order]).max() <= 1e-5  # scores are of single precision
+    assert np.abs(found.base - theirs.base).max() <= 1e-9
     for place, profile in enumerate(found.classes):
         shown = found.to_shap(int(profile))
         assert np.abs(shown.values - found.effects[:, :, place]).max() == 0
-        assert np.abs(shown.base_values - found.base[place]).max() == 0
+        assert np.abs(shown.base_values - found.base[:, place]).max() == 0
     own = found.to_shap()
     rows, places = np.arange(40), np.searchsorted(found.classes, found.chosen)
     assert np.array_equal(own.values, found.effects[rows, :, places])
@@ -190,7 +239,13 @@ def test_interactions_are_those_of_shap_and_add_up_to_its_values(loaded):
     values = explainer.shap_interaction_values(matrix).astype(np.float64)  # (rows, columns, columns, classes)
     assert np.allclose(values.sum(axis=2), explainer.shap_values(matrix), atol=1e-4)
     edges = list(zip(encoder.starts[:-1], encoder.starts[1:], strict=True))
-    slow = [[np.abs(values[:, a:b, c:d].sum(axis=(1, 2))).mean(axis=0).sum() for c, d in edges] for a, b in edges]
+    rows = encode(encoder, jobs)
+    scores, warm = contributions_of(loaded.booster, encoder, rows), loaded.model.tuning.of_rows(encoder, rows)[:, None]
+    others = others_of(scores.base / warm, scores.output / warm)
+    sums = [[values[:, a:b, c:d].sum(axis=(1, 2)) for c, d in edges] for a, b in edges]
+    slow = [
+        [np.abs((one - np.einsum("rkj,rj->rk", others, one)) / warm).mean(axis=0).sum() for one in row] for row in sums
+    ]
     order = [encoder.fields.index(field) for field in found.fields]
     assert np.abs(found.interactions - np.array(slow)[np.ix_(order, order)]).max() <= 1e-9
 

@@ -244,7 +244,7 @@ LEAST_EFFECT = 0.005
 def fields_sentence(lines: Sequence[str], totals: Any) -> str:
     """The three fields that decide most, without those that hardly do."""
     if not len(totals) or not totals.sum():
-        return "No field changes the score."
+        return "No field changes the odds."
     share = totals / totals.sum()
     counts = [(line, part) for line, part in zip(lines[:3], share[:3], strict=True) if part >= LEAST_EFFECT]
     first = listed([f"{line} ({format_share(part, 0)})" for line, part in counts])
@@ -485,7 +485,7 @@ def own_class_sentence(result: GlobalExplanation, naming: Naming, profile: int |
     spread = np.abs(result.effects_on(profile)).mean(axis=0)
     whose = "a run's own class" if profile is None else naming.name(profile)
     if not len(spread) or not spread.max():
-        return f"No field changes the score of {whose}."
+        return f"No field changes the odds of {whose}."
     most = int(spread.argmax())
     field = label(result.fields[most]).capitalize()
     return f"{field} matters most for {whose}: it changes the odds {fold(float(spread[most]))} on average."
@@ -495,7 +495,7 @@ def class_fields_sentence(lines: Sequence[str], means: Any, naming: Naming, prof
     """The fields that decide most on one profile, the strongest first."""
     whose = "a run's own class" if profile is None else naming.name(profile)
     if not len(means) or not means.sum():
-        return f"No field changes the score of {whose}."
+        return f"No field changes the odds of {whose}."
     return f"{listed(lines[:2]).capitalize()} decide most on {whose}."
 
 

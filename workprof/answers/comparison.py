@@ -78,9 +78,7 @@ def comparison_answer(found: Comparison) -> Answer:
     """Both sides: a line per number, and a line per row of their ledgers."""
     measured = _measures(*found.sides)
     tables = _sides_table(measured, tuple(titled(side.name) for side in found.sides)), rows_table(found)
-    totals = {
-        one.measure.lower().replace(" ", "_"): {"before": one.before, "after": one.after} for one in measured
-    }
+    totals = {one.measure.lower().replace(" ", "_"): {"before": one.before, "after": one.after} for one in measured}
     document: dict[str, Any] = {
         "before": found.sides[0].name,
         "after": found.sides[1].name,

@@ -145,15 +145,15 @@ def probability_note(threshold: float, naming: Naming) -> str:
 
 
 def additivity(result: JobExplanation) -> str:
-    """Whether base and contributions add up to the score."""
+    """Whether base and contributions add up to the log-odds."""
     return sum_words(result.additivity_error, passed=result.additive)
 
 
 def sum_words(gap: float, *, passed: bool) -> str:
-    """Whether the contributions of the fields add up to the score that they explain."""
+    """Whether the contributions of the fields add up to the log-odds that they explain."""
     if passed:
-        return "The contributions add up to the score."
-    return f"The contributions do not add up to the score (gap {gap:.2g}, at most 0.001)."
+        return "The contributions add up to the odds."
+    return f"The contributions do not add up to the odds (gap {gap:.2g}, at most 0.001)."
 
 
 def reason_sentence(result: JobExplanation, naming: Naming) -> str:

@@ -1,7 +1,9 @@
 """Why jobs get their profiles: SHAP values, summed over the columns of each field, of one job and over all jobs.
 
-XGBoost computes them itself (exact tree SHAP, the values of shap.TreeExplainer). They explain the score before the
-softmax and before calibration, in log-odds: base + the fields' contributions = output.
+XGBoost computes them itself (exact tree SHAP, the values of shap.TreeExplainer), of the scores of all classes. A score
+is no log-odds where there are several classes, and calibration divides it, so that "11 times the odds" would contradict
+the probability beside it. The values are therefore carried on to the log-odds of the calibrated probability against all
+other classes (see `of_odds`): base + the fields' contributions = output = ln(p / (1 - p)).
 """
 
 from __future__ import annotations
@@ -46,8 +48,8 @@ class JobExplanation:
     values: tuple[str, ...]  # (as texts) what the job has in them
     states: tuple[str, ...]  # 'known', 'rare', 'not given' or 'unseen' per field
     contributions: Floats  # (n_fields,) log-odds; they and `base` add up to `output`
-    base: float  # expected score of the profile
-    output: float  # score of this job
+    base: float  # log-odds of the profile at the expected scores
+    output: float  # those of this job: ln(probability / (1 - probability))
     probability: float  # calibrated, of the profile
     additivity_error: float  # |base + contributions - output|; trust nothing where `additive` is false
     additive: bool  # whether it is within 0.001
@@ -98,8 +100,11 @@ def explain_job(loaded: LoadedClassifier, job: pd.DataFrame, profile: int | None
         raise SettingsError(f"{len(job)} jobs were given; explain one at a time")
     model = loaded.model
     rows = encode(model.encoder, job)
-    shap = contributions_of(loaded.booster, model.encoder, rows)
-    probabilities = softmax(shap.output, model.tuning.of_rows(model.encoder, rows))[0]
+    scores, temperatures = (
+        contributions_of(loaded.booster, model.encoder, rows),
+        model.tuning.of_rows(model.encoder, rows),
+    )
+    probabilities, shap = softmax(scores.output, temperatures)[0], of_odds(scores, temperatures)
     chosen = int(model.classes[probabilities.argmax()]) if profile is None else profile
     if chosen not in model.classes:
         known = ", ".join(str(label) for label in model.classes)
@@ -133,6 +138,54 @@ def contributions_of(booster: Booster, encoder: MetadataEncoder, rows: Encoded) 
     """
     values = booster_output(booster, encoder, rows, pred_contribs=True)
     return Contributions(values[:, :, :-1], values[:, :, -1], margins(booster, encoder, rows))
+
+
+NODES = 256
+"""Of the quadrature along the way: scores that lie 80 log-odds apart still add up within `ADDITIVITY_TOLERANCE`."""
+
+
+def of_odds(shap: Contributions, temperatures: float | Floats) -> Contributions:
+    """The SHAP values of scores, carried on to the log-odds of each class against all others, after calibration.
+
+    `temperatures` are (n_rows,), or one for all.
+
+    Source: Aumann and Shapley (1974): what a field adds to a score counts by how far the log-odds follow that score, on
+    average over the straight way from the expected scores to those of the job. Of two classes it is the difference of
+    their values, divided by the temperature; what a field adds to all scores alike counts nothing.
+    """
+    scaled = np.broadcast_to(np.asarray(temperatures, dtype=np.float64), len(shap.base))[:, None]
+    base, output = shap.base / scaled, shap.output / scaled
+    columns = (shap.columns - others_of(base, output) @ shap.columns) / scaled[:, :, None]
+    return Contributions(columns, _log_odds(base), _log_odds(output))
+
+
+def others_of(base: Floats, output: Floats) -> Floats:
+    """(n_rows, n_classes, n_classes) how much each other class counts among those against a class.
+
+    It is the mean along the way from `base` to `output`, (n_rows, n_classes) calibrated scores; each row adds up to 1.
+    """
+    at, weights = np.polynomial.legendre.leggauss(NODES)
+    result = np.empty((*base.shape, base.shape[1]))
+    for row, (first, last) in enumerate(zip(base, output, strict=True)):
+        powers, rest = _against(first + (at[:, None] + 1) / 2 * (last - first))
+        result[row] = (weights[:, None] / 2 / rest).T @ powers
+        np.fill_diagonal(result[row], 0.0)
+    return result
+
+
+def _against(scores: Floats) -> tuple[Floats, Floats]:
+    """(n, n_classes) powers of scores, the largest 1, and the sums of those of the other classes."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    rest, largest = powers.sum(axis=1, keepdims=True) - powers, (np.arange(len(powers)), powers.argmax(axis=1))
+    without = powers.copy()
+    without[largest] = 0.0
+    rest[largest] = without.sum(axis=1)  # a difference of nearly equal sums would have no digits
+    return powers, np.maximum(rest, np.finfo(np.float64).tiny)
+
+
+def _log_odds(scores: Floats) -> Floats:
+    result: Floats = scores - scores.max(axis=1, keepdims=True) - np.log(_against(scores)[1])
+    return result
 
 
 def shown_value(encoder: MetadataEncoder, rows: Encoded, row: int, place: int) -> str:
@@ -190,7 +243,7 @@ LONGEST_TEXT = 40
 
 @dataclass(frozen=True, repr=False)
 class GlobalExplanation(Shown):
-    """Mean |SHAP| in log-odds, and the rows that it comes from."""
+    """Mean |SHAP| in log-odds of the calibrated probability, and the rows that it comes from."""
 
     n_sampled: int  # rows drawn at random
     n_rows: int  # rows of the table
@@ -203,7 +256,7 @@ class GlobalExplanation(Shown):
     row_ids: Ints  # (n_sampled,) of the store, else positions
     chosen: Ints  # (n_sampled,) most likely class of each row
     effects: Floats  # (n_sampled, n_fields, n_classes) SHAP values: what every view is drawn from
-    base: Floats  # (n_classes,) expected scores
+    base: Floats  # (n_sampled, n_classes) log-odds at the expected scores, which rows that are new in one way share
     numbers: Floats  # (n_sampled, n_fields) in the fields' own units; NaN for categories and missing numbers
     shown: NDArray[np.str_]  # (n_sampled, n_fields) values as texts, cut at 40 characters
     positions: Floats
@@ -216,7 +269,7 @@ class GlobalExplanation(Shown):
     words: dict[str, str] = field(default_factory=dict)  # field -> what the trace calls it, where that is known
 
     def effects_on(self, profile: int | None = None) -> Floats:
-        """(n_sampled, n_fields) on the score of a profile; None = of the most likely class of each row.
+        """(n_sampled, n_fields) on the odds of a profile; None = of the most likely class of each row.
 
         Raises SettingsError for a profile that the classifier does not know.
         """
@@ -242,7 +295,7 @@ class GlobalExplanation(Shown):
         place = np.searchsorted(self.classes, self.chosen) if profile is None else self._place(profile)
         return Explanation(
             values=self.effects_on(profile),
-            base_values=np.broadcast_to(self.base[place], (self.n_sampled,)).copy(),
+            base_values=self.base[np.arange(self.n_sampled), place],
             data=np.where(np.isnan(self.numbers), self.shown.astype(object), self.numbers),
             display_data=self.shown.astype(object),
             feature_names=[(self.words if names is None else names).get(field, field) for field in self.fields],
@@ -251,11 +304,11 @@ class GlobalExplanation(Shown):
 
 @dataclass(frozen=True)
 class _Sums:
-    """Of the sampled rows: mean |SHAP| per column and class, every field's values, and the scores."""
+    """Of the sampled rows: mean |SHAP| per column and class, every field's values, and the likeliest classes."""
 
     columns: Floats  # (n_columns, n_classes)
     effects: Floats  # (n_rows, n_fields, n_classes)
-    base: Floats  # (n_classes,)
+    base: Floats  # (n_rows, n_classes)
     chosen: Ints  # (n_rows,) positions of the classes
     worst: float
 
@@ -323,14 +376,15 @@ def explain_all(
 
 def _add_up(loaded: LoadedClassifier, rows: Encoded, progress: Progress) -> _Sums:
     encoder, n_classes = loaded.model.encoder, len(loaded.model.classes)
-    columns, base, worst = np.zeros((int(encoder.starts[-1]), n_classes)), np.zeros(n_classes), 0.0
-    chosen, effects = [], []
+    columns, worst = np.zeros((int(encoder.starts[-1]), n_classes)), 0.0
+    chosen, effects, base = [], [], []
     for part in _parts(loaded, rows, progress):
         columns += np.abs(part.columns).sum(axis=0).T
         effects.append(np.moveaxis(sum_by_field(encoder, part.columns), 1, 2))
         chosen.append(part.output.argmax(axis=1))
-        base, worst = part.base[0], max(worst, float(part.additivity_error.max()))
-    return _Sums(columns / len(rows), np.concatenate(effects), base, np.concatenate(chosen), worst)
+        base.append(part.base)
+        worst = max(worst, float(part.additivity_error.max()))
+    return _Sums(columns / len(rows), np.concatenate(effects), np.concatenate(base), np.concatenate(chosen), worst)
 
 
 INTERACTION_VALUES = 40_000_000
@@ -351,7 +405,8 @@ def interaction_rows(encoder: MetadataEncoder, n_classes: int, n_rows: int) -> i
 def interactions_of(loaded: LoadedClassifier, rows: Encoded) -> Floats:
     """(n_fields, n_fields) mean |SHAP interaction| of encoded rows, summed over the classes; zeros without a row.
 
-    Source: `shap.TreeExplainer.shap_interaction_values`; those of the columns are summed per field before the mean.
+    Source: `shap.TreeExplainer.shap_interaction_values`, carried on to the odds as in `of_odds`; those of the columns
+    are summed per field before the mean.
     """
     from shap import TreeExplainer  # noqa: PLC0415  heavy
     from xgboost import DMatrix  # noqa: PLC0415
@@ -360,12 +415,14 @@ def interactions_of(loaded: LoadedClassifier, rows: Encoded) -> Floats:
     total = np.zeros((len(encoder.fields), len(encoder.fields)))
     if not len(rows):
         return total
-    explainer = TreeExplainer(loaded.booster)
+    explainer, scores = TreeExplainer(loaded.booster), contributions_of(loaded.booster, encoder, rows)
+    temperatures = np.broadcast_to(loaded.model.tuning.of_rows(encoder, rows), len(rows))[:, None]
+    others = others_of(scores.base / temperatures, scores.output / temperatures)
     for row in range(len(rows)):
         matrix = DMatrix(to_matrix(encoder, rows.take(np.array([row]))))
         values = np.asarray(explainer.shap_interaction_values(matrix), dtype=np.float64)[0]
         by_field = sum_by_field(encoder, np.moveaxis(sum_by_field(encoder, np.moveaxis(values, 2, 0)), 1, 2))
-        total += np.abs(by_field).sum(axis=0)
+        total += np.abs(by_field - np.tensordot(others[row], by_field, axes=1)).sum(axis=0) / temperatures[row]
     return total / len(rows)
 
 
@@ -374,7 +431,8 @@ def _parts(loaded: LoadedClassifier, rows: Encoded, progress: Progress) -> Itera
     step = max(1, CHUNK_VALUES // (len(loaded.model.classes) * int(encoder.starts[-1])))
     for first in range(0, len(rows), step):
         chunk = np.arange(first, min(first + step, len(rows)))
-        yield contributions_of(loaded.booster, encoder, rows.take(chunk))
+        part = rows.take(chunk)
+        yield of_odds(contributions_of(loaded.booster, encoder, part), loaded.model.tuning.of_rows(encoder, part))
         progress((chunk[-1] + 1) / len(rows), "Explaining a sample of the jobs")
 
 

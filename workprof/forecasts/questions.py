@@ -147,7 +147,7 @@ EXPLAIN = Question(
     ExplanationSettings,
     GlobalExplanation,
     "workprof.forecasts.explain:explain_all",
-    version=4,
+    version=5,
     finds="feature importance",
     optional=_learned,
     page=CLASSIFY,

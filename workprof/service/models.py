@@ -122,7 +122,7 @@ class Need(BaseModel):
 
 
 class Reasons(BaseModel):
-    """How much each field adds to the score of the profile (SHAP, log-odds)."""
+    """How much each field adds to the log-odds of the profile, calibrated and against all others (SHAP)."""
 
     profile: int
     fields: dict[str, float]

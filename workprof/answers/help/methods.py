@@ -80,6 +80,7 @@ METHODS = (
         "Boosted trees predict a job's profile from submit-time fields; further models predict "
         "duration, memory and use "
         "with intervals. SHAP values explain each prediction by field.",
+        "SHAP values of the scores are carried on to the odds of the probability shown, against all other profiles. "
         "Encoders are fitted on training runs only, probabilities are calibrated apart for known jobs, new jobs, new "
         "groups and new users, the classifier may abstain, and every "
         "score is given for four splits. Test runs were part of the clustering, "

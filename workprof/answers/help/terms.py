@@ -116,10 +116,10 @@ FORECAST_TERMS = (
     Term("calibrated", "Of the predictions with 70 % probability, 70 % are right.", "Forecasts"),
     Term(
         "SHAP value",
-        "What a field adds to the score of a profile for one job; all of them and the base value add up to the score.",
+        "What a field adds to the log-odds of a profile for one job; with the base value they add up to its odds.",
         "Forecasts",
     ),
-    Term("base value", "The score before any field of the job is known.", "Forecasts"),
+    Term("base value", "The log-odds before any field of the job is known.", "Forecasts"),
     Term(
         "macro F1",
         "F1 averaged over profiles, small and large alike; it shows profiles that are never predicted.",

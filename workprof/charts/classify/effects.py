@@ -36,7 +36,7 @@ FIELDS_AROUND_PX = 110
 
 
 def beeswarm(result: GlobalExplanation, naming: Naming, profile: int | None = None) -> Chart:
-    """Return the contributions of each field to one profile's score; None = the likeliest class of each run."""
+    """Return the contributions of each field to one profile's log-odds; None = the likeliest class of each run."""
     n_dots = min(result.n_sampled, MOST_DOTS)
     rows = np.linspace(0, result.n_sampled - 1, n_dots).astype(np.int64)
     figure = figure_of(
@@ -150,7 +150,7 @@ def _colours(positions: NDArray[np.float64]) -> list[str]:
 
 
 def profile_bars(result: GlobalExplanation, naming: Naming, profile: int | None = None) -> Chart:
-    """Return mean |SHAP| per field for the score of one profile, the strongest first."""
+    """Return mean |SHAP| per field for the odds of one profile, the strongest first."""
     means = np.abs(result.effects_on(profile)).mean(axis=0)
     order = np.argsort(-means, kind="stable")
     lines = [label(result.fields[place]) for place in order]

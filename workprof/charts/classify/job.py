@@ -142,7 +142,7 @@ def waterfall(result: JobExplanation, naming: Naming) -> Chart:
                 "definitions": "as published" if naming.mode == "faithful" else "default",
             }
         ),
-        note=naming.note(f"SHAP values of the score before softmax and calibration. {additivity(result)}"),
+        note=naming.note(f"SHAP values in log-odds of the probability shown. {additivity(result)}"),
     )
 
 
