@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.forecasts.metadata import small_table
+from workprof.core.causes import LOWER_BOUND
 from workprof.core.errors import NotEnoughData
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
@@ -60,6 +61,16 @@ def test_what_was_predicted_stands_beside_the_fact_of_every_held_out_run(jobs, f
         assert np.allclose(one.point, said.estimates[target].point)
         within = [low <= true <= high for low, true, high in zip(one.low, held[target], one.high, strict=True)]
         assert one.hit_rate == np.mean(within)
+
+
+def test_a_use_that_is_a_lower_bound_is_no_fact(jobs):
+    memory = np.exp(np.random.default_rng(0).normal(21, 0.5, len(jobs)))
+    bounds = np.arange(len(jobs)) % 2 == 0
+    table = jobs.assign(peak_memory_bytes=memory, **{LOWER_BOUND: bounds.astype(float)})
+    found = hold_out({"jobs": table}, ForecasterSettings())
+    known, took = found.compared["peak_memory_bytes"].actual, found.compared["duration_s"].actual
+    assert (np.isnan(known) == bounds[found.row_ids - 1000]).all() and np.isfinite(took).all()
+    assert 0 < np.isnan(known).sum() < len(known)
 
 
 def test_another_seed_holds_out_other_jobs(jobs, found):

@@ -7,10 +7,19 @@ import pytest
 from workprof.core.causes import KILLS, LOWER_BOUND
 from workprof.core.settings import from_environment
 from workprof.forecasts.censored import runs_to_learn
-from workprof.forecasts.estimates import TARGETS, EstimateSettings, known_jobs, train_estimator
+from workprof.forecasts.estimate_evaluation import _folds_of
+from workprof.forecasts.estimates import (
+    TARGETS,
+    EstimateEvaluationSettings,
+    EstimateSettings,
+    errors_at_fit,
+    is_bound,
+    known_jobs,
+    train_estimator,
+)
 from workprof.store.reports import IngestOptions
 from workprof.workbench import Workbench
-from workprof.workbench.forecasts import learned_jobs
+from workprof.workbench.forecasts import _evaluation_frames, learned_jobs
 
 GB = 1e9
 N = 120
@@ -79,3 +88,23 @@ def test_a_dataset_without_bounds_is_learned_as_it_is(tmp_path):
             read[name] = learned_jobs(bench, entry, columns, "left_out")()
         assert (len(read["plain"]), "finished" in read["plain"]) == (80, False)
         assert (len(read["marked"]), int((~read["marked"]["finished"]).sum())) == (N, 40)
+        told = EstimateEvaluationSettings(EstimateSettings(target="peak_memory_bytes"), tested="marked")
+        frames = _evaluation_frames(bench, bench.dataset("plain"), told, None, None)()
+        assert int(is_bound(frames["test"], "peak_memory_bytes").sum()) == 51
+
+
+def test_no_lower_bound_is_tested_as_if_it_were_the_need():
+    """Of another dataset, too: the estimate of a run that used 2 GB before it was killed at 16 GB cannot be wrong."""
+    known, (fold,), _ = _folds_of(
+        {"jobs": learned(False), "test": learned(False)}, EstimateSettings(target="peak_memory_bytes")
+    )
+    assert (known.target[fold.test] < 3.1 * GB).all()
+    assert (len(fold.train), len(fold.test), known.n_left_out) == (N, 69, 51)
+
+
+@pytest.mark.slow
+def test_errors_at_the_fit_are_of_known_needs():
+    known = known_jobs(learned(False), "peak_memory_bytes")
+    found = errors_at_fit(known, EstimateSettings(target="peak_memory_bytes", split="random"))
+    assert np.isnan(found.logs[known.censored]).all() and np.isnan(found.errors[known.censored]).all()
+    assert np.isfinite(found.errors[~known.censored]).any()

@@ -522,7 +522,11 @@ def _folds_of(
         return known, make_folds(known.jobs, settings.split, settings.n_folds, settings.seed), ()
     import pandas as pd  # noqa: PLC0415
 
-    train, test = (known_jobs(frames[name], settings.target) for name in ("jobs", "test"))
+    train, test = known_jobs(frames["jobs"], settings.target), known_jobs(frames["test"], settings.target)
+    whole = ~test.censored  # a lower bound is no value to be tested on
+    test = KnownJobs(
+        test.jobs[whole], test.target[whole], test.n_left_out + int(test.censored.sum()), test.censored[whole]
+    )
     both = pd.concat([train.jobs, test.jobs], ignore_index=True)
     fold = Fold(np.arange(len(train.jobs)), np.arange(len(train.jobs), len(both)))
     notes = list(_shared_jobs(train, test))

@@ -144,6 +144,14 @@ class KnownJobs:
         return self._cells[fields]
 
 
+def is_bound(jobs: pd.DataFrame, target: str) -> Bools:
+    """(n_rows,) whether a value is a lower bound: the run did not finish, or its use of memory is known as one."""
+    cut = ~jobs["finished"].to_numpy(dtype=bool) if "finished" in jobs.columns else np.zeros(len(jobs), dtype=bool)
+    if target == MEMORY and LOWER_BOUND in jobs.columns:
+        cut |= numbers_of(jobs, LOWER_BOUND) > 0
+    return np.asarray(cut)
+
+
 def known_jobs(jobs: pd.DataFrame, target: str) -> KnownJobs:
     """Return the rows whose target can be used.
 
@@ -156,10 +164,7 @@ def known_jobs(jobs: pd.DataFrame, target: str) -> KnownJobs:
     """
     if target not in jobs.columns:
         raise ColumnMissing(f"the table has no column {target}; choose another target")
-    values = numbers_of(jobs, target)
-    cut = ~jobs["finished"].to_numpy(dtype=bool) if "finished" in jobs.columns else np.zeros(len(jobs), dtype=bool)
-    if target == MEMORY and LOWER_BOUND in jobs.columns:
-        cut |= numbers_of(jobs, LOWER_BOUND) > 0
+    values, cut = numbers_of(jobs, target), is_bound(jobs, target)
     good = np.isfinite(values) & (values >= 0) & ~(cut & (target not in GROWING))
     known = int((good & ~cut).sum())
     if known < FEWEST_JOBS:
@@ -398,9 +403,10 @@ class ErrorsAtFit:
     """One target at the fit."""
 
     floor: float  # of its logarithmic scale, in the target's unit
-    logs: Floats  # (n_rows,) log values; of runs that did not finish bounds
+    logs: Floats  # (n_rows,) log values; NaN where one is a lower bound
     errors: Floats
-    """(n_rows,) log of value over estimate, for rows that the candidates had not seen; NaN for the others."""
+    """(n_rows,) log of value over estimate, for rows that the candidates had not seen; NaN for the others, and where
+    the value is a lower bound."""
 
 
 def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
@@ -415,4 +421,4 @@ def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
     point, *_ = _combined(validated.predicted, *_chosen(validated, n_levels, scale, settings), n_levels)
     errors = np.full(len(logs), np.nan)
     errors[validated.rows] = validated.true - scale.to_log(scale.from_log(point))
-    return ErrorsAtFit(scale.floor, logs, errors)
+    return ErrorsAtFit(scale.floor, *(np.where(known.censored, np.nan, one) for one in (logs, errors)))

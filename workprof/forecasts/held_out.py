@@ -19,6 +19,7 @@ from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.forecasts.classifier import LABEL, UNIT_COLUMNS
 from workprof.forecasts.errors import side_of
+from workprof.forecasts.estimates import is_bound
 from workprof.forecasts.forecaster import (
     Forecaster,
     ForecasterSettings,
@@ -44,7 +45,7 @@ class Compared:
     point: Floats  # (n_held_out,) in the order of `HeldOut.row_ids`
     low: Floats  # (n_held_out,) lower end of the interval
     high: Floats  # (n_held_out,) upper end
-    actual: Floats  # (n_held_out,) NaN = not known
+    actual: Floats  # (n_held_out,) NaN = not known, or known as a lower bound alone
 
     @property
     def inside(self) -> Bools:
@@ -93,7 +94,9 @@ def hold_out(frames: Mapping[str, pd.DataFrame], settings: ForecasterSettings, p
     test = test.sort_values("row_id", kind="stable")
     forecasts = LoadedForecaster(forecaster).forecast(test)
     compared = {
-        target: Compared(one.point, one.low, one.high, numbers_of(test, target))
+        target: Compared(
+            one.point, one.low, one.high, np.where(is_bound(test, target), np.nan, numbers_of(test, target))
+        )
         for target, one in forecasts.estimates.items()
     }
     return HeldOut(

@@ -191,8 +191,8 @@ def _evaluation_frames(
     def read() -> Mapping[str, pd.DataFrame]:
         if not settings.tested:
             return learned()
-        tested = bench.frames_of(bench._jobs_of(settings.tested), questions.LEARNED)()
-        return {**learned(), "test": tested["jobs"]}
+        tested = learned_jobs(bench, bench._jobs_of(settings.tested), questions.LEARNED, LEFT_OUT)
+        return {**learned(), "test": tested()}
 
     return read
 
