@@ -149,6 +149,12 @@ def test_violations_are_one_sided_counts():
     assert sum(int(one.tally.under.sum()) for one in state.profiles.values()) == grown.violations[TARGET].under
 
 
+def test_what_is_only_a_lower_bound_is_not_held_against_its_estimate():
+    jobs = jobs_of(200, 13)
+    _, found = seen(begun(model()), model(), jobs.assign(finished=np.arange(200) % 4 > 0))
+    assert (found.observed, found.violations[TARGET].known) == (200, 150)
+
+
 def test_memory_does_not_grow_with_what_was_observed():
     settings = FeedbackSettings(window_jobs=60, recent_jobs=100)
     state, sizes = begun(model()), []

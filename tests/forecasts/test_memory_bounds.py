@@ -60,6 +60,13 @@ def test_a_kill_and_a_use_by_task_are_lower_bounds_of_memory(cut_short):
     assert (memory.target[~memory.censored] < 3.1 * GB).all()
 
 
+def test_of_a_table_as_it_was_measured_kills_and_uses_by_task_are_bounds_too():
+    as_measured = table().query("finished")
+    bounds = is_bound(as_measured, "peak_memory_bytes")
+    assert as_measured["job_name"][bounds].tolist() == ["j1", "j2", *(f"j{at}" for at in range(13, N, 12))]
+    assert not is_bound(as_measured, "duration_s").any()
+
+
 def test_how_long_a_killed_run_took_is_learned_only_where_that_is_asked_for():
     left_out, kept = (known_jobs(learned(cut_short), "duration_s") for cut_short in (False, True))
     assert (len(left_out.target), left_out.censored.sum()) == (80, 0)

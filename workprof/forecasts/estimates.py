@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from workprof.core.arrays import MOST_USED, Bools, Floats, Ints, LatestRuns, numbers_of
-from workprof.core.causes import LOWER_BOUND
+from workprof.core.causes import KILLS, LOWER_BOUND
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
@@ -145,10 +145,11 @@ class KnownJobs:
 
 
 def is_bound(jobs: pd.DataFrame, target: str) -> Bools:
-    """(n_rows,) whether a value is a lower bound: the run did not finish, or its use of memory is known as one."""
+    """(n_rows,) whether a value is a lower bound: the run did not finish, was killed for memory, or is known by task."""
     cut = ~jobs["finished"].to_numpy(dtype=bool) if "finished" in jobs.columns else np.zeros(len(jobs), dtype=bool)
-    if target == MEMORY and LOWER_BOUND in jobs.columns:
-        cut |= numbers_of(jobs, LOWER_BOUND) > 0
+    for name in (LOWER_BOUND, KILLS) if target == MEMORY else ():
+        if name in jobs.columns:
+            cut |= numbers_of(jobs, name) > 0
     return np.asarray(cut)
 
 

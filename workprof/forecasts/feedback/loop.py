@@ -12,6 +12,7 @@ from workprof.core.arrays import Floats, numbers_if_present
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.forecasts.errors import side_of
+from workprof.forecasts.estimates import is_bound
 from workprof.forecasts.feedback.assignment import NewRows, assign_jobs, ended_at, job_units
 from workprof.forecasts.feedback.drift import Assessment, assess
 from workprof.forecasts.feedback.model import FeedbackModel, scale_of
@@ -164,13 +165,14 @@ UNASSIGNED = OUTLIERS - 1
 def measured_batch(
     state: FeedbackState, model: FeedbackModel, jobs: pd.DataFrame, forecasts: Forecasts
 ) -> tuple[Batch, tuple[str, ...]]:
-    """The finished jobs measured, and what was missing in words.
+    """The finished jobs measured, and what was missing in words; a need of which a lower bound is known counts as none.
 
     Raises:
         ColumnMissing: when the table has no measured feature.
         NotEnoughData: when it has no usable target.
     """
-    true = {name: numbers_if_present(jobs, name) for name in state.targets}
+    read = {name: numbers_if_present(jobs, name) for name in state.targets}
+    true = {name: None if one is None else np.where(is_bound(jobs, name), np.nan, one) for name, one in read.items()}
     usable = {name: values for name, values in true.items() if values is not None and (values >= 0).any()}
     if not usable:
         raise NotEnoughData(
