@@ -145,7 +145,7 @@ class KnownJobs:
 
 
 def is_bound(jobs: pd.DataFrame, target: str) -> Bools:
-    """(n_rows,) whether a value is a lower bound: the run did not finish, was killed for memory, or is known by task."""
+    """(n_rows,) whether a value is a lower bound: the run did not finish, was killed for memory or is known by task."""
     cut = ~jobs["finished"].to_numpy(dtype=bool) if "finished" in jobs.columns else np.zeros(len(jobs), dtype=bool)
     for name in (LOWER_BOUND, KILLS) if target == MEMORY else ():
         if name in jobs.columns:
