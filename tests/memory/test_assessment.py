@@ -276,6 +276,23 @@ def test_a_table_without_requests_still_has_classes_and_takes_a_flat_request():
     assert assessment_of({"jobs": jobs}, AssessmentSettings(request_bytes=64 * GB)).memory.n == len(jobs)
 
 
+def test_where_nothing_can_be_judged_the_reason_is_the_right_one():
+    whole = planted()
+    bounds, apart = whole.assign(peak_memory_is_lower_bound=1.0), whole.index < len(whole) // 2
+    halves = whole.assign(
+        peak_memory_bytes=whole["peak_memory_bytes"].mask(apart),
+        requested_memory_bytes=whole["requested_memory_bytes"].where(apart),
+    )
+    told = [
+        assessment_answer(assessment_of({"jobs": one}, AssessmentSettings())).sentence
+        for one in (bounds, halves, whole.drop(columns="requested_memory_bytes"))
+    ]
+    n = len(whole)
+    assert told[0] == f"None of {n} runs with a request has a known use, so nothing can be called wasted yet."
+    assert told[1] == f"None of {n // 2} runs with a request has a known use, so nothing can be called wasted yet."
+    assert told[2] == f"None of {n} runs has a request, so nothing can be called wasted yet."
+
+
 def test_what_is_wasted_stands_beside_what_the_same_runs_requested():
     whole = planted()
     use = whole["peak_memory_bytes"].mask(whole.index % 3 == 0)

@@ -152,6 +152,9 @@ def assessment_answer(result: Assessment) -> Answer:
 
 def assessment_sentence(result: Assessment) -> str:
     """Where the memory goes."""
+    if not result.memory.n and result.n_requesting:
+        asking = counted(result.n_requesting, "run")
+        return f"None of {asking} with a request has a known use, so nothing can be called wasted yet."
     if not result.memory.n:
         return f"None of {counted(result.n_runs, 'run')} has a request, so nothing can be called wasted yet."
     sentence = never_used("memory", result.wasted_gb_h, result.judged_gb_h, "GB·h")
