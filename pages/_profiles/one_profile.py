@@ -14,7 +14,7 @@ from pages._profiles.views import View
 from workprof.answers.tasks import told
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.profiles.overview import LABEL_WORDS, arrivals
-from workprof.core.units import format_duration, format_share, gb_h
+from workprof.core.units import dated, format_duration, format_share, gb_h
 from workprof.core.words import counted, label, markdown_text, shortened
 from workprof.formats.measured import BENCHMARKS
 from workprof.profiles.names import OUTLIERS
@@ -67,9 +67,15 @@ def card(view: View) -> None:
         with st.container():
             st.markdown(_facts(view, one))
         with st.container():
-            figures.small(arrivals(one, view.names[one.profile]), key=f"arrivals_{one.profile}")
+            drawn = arrivals(one, view.names[one.profile], dates=_has_dates(view))
+            figures.small(drawn, key=f"arrivals_{one.profile}")
     _note(view, one)
     links(view, one, ways(view))
+
+
+def _has_dates(view: View) -> bool:
+    starts = view.visit.workbench.column_profiles(view.dataset.hash, ("start_time_s",))
+    return any(dated(one.maximum) for one in starts)
 
 
 def _facts(view: View, card: ProfileCard) -> str:

@@ -42,7 +42,7 @@ def every_chart(fit):
         "map": profile_map(fit, NAMES),
         "tree": condensed_tree(fit, NAMES),
         "heatmap": metadata_heatmap(fit, NAMES, "workload"),
-        "arrivals": arrivals(fit.cards[1], NAMES[0]),
+        "arrivals": arrivals(fit.cards[1], NAMES[0], dates=True),
         "fingerprints": fingerprints(fit, NAMES, {0: 0.2, 1: 0.9}),
     }
 
@@ -345,3 +345,13 @@ def test_a_phone_has_short_names_of_rows_that_keep_their_numbers():
     assert [text[-4:] for text in axis["ticktext"]] == [f"(P{label})"[-4:] for label in (1, 0, 2, -1)]
     assert list(axis["tickvals"]) == [trace["y"][0] for trace in chart.figure.data]
     assert "ticktext" not in chart.sent(dark=False, selectable=False)["layout"]["yaxis"]
+
+
+def test_weekdays_are_of_clocks_with_dates_alone():
+    """Day 0 of a trace is counted as a Thursday, the first day of 1970; without dates it is day 0, as in Demand."""
+    card = replace(made.fit().cards[1], arrivals_by_weekday=np.array([0, 0, 0, 9, 4, 0, 1]))
+    named, counted = (arrivals(card, NAMES[0], dates=dates) for dates in (True, False))
+    assert named.takeaway.endswith("and on Thu.") and counted.takeaway.endswith("and on day 0 of 7.")
+    assert list(named.figure.data[1].y) == [0, 0, 0, 9, 4, 0, 1]
+    assert list(counted.figure.data[1].x) == [f"day {day}" for day in range(7)]
+    assert list(counted.figure.data[1].y) == [9, 4, 0, 1, 0, 0, 0]

@@ -164,14 +164,15 @@ def test_the_fingerprints_are_the_commands_and_the_ledgers_numbers(jobs, fit, to
 
 
 def test_the_starts_of_a_card_are_those_of_its_rows(jobs, fit, cards):
-    """On the trace's own clock, which is eight hours ahead of UTC."""
+    """On the trace's own clock, which is eight hours ahead of UTC, and without dates: seven days from the first on."""
     rows = jobs.library(lambda bench: bench.past_jobs("jobs", fit.row_ids.tolist())).set_index("row_id")
     for card in fit.cards:
         starts = rows.loc[fit.row_ids[fit.labels == card.profile], "start_time_s"]
         local = pd.to_datetime(starts + 8 * HOUR_S, unit="s")
         by_hour, by_weekday = cards[card.profile].figures[f"arrivals_{card.profile}"]
         assert by_hour["y"] == np.bincount(local.dt.hour, minlength=24).tolist()
-        assert by_weekday["y"] == np.bincount(local.dt.day_of_week, minlength=7).tolist()
+        assert by_weekday["y"] == np.bincount((local.dt.day_of_week - 3) % 7, minlength=7).tolist()
+        assert by_weekday["x"][0] == "day 0"
 
 
 def test_hopkins_and_stability_are_the_commands(jobs, fit):

@@ -17,7 +17,7 @@ from workprof.profiles.names import OUTLIERS
 from workprof.profiles.part_files import AssignedFiles
 from workprof.profiles.scores import MOST_VALIDITY_ROWS
 from workprof.profiles.stability import DOUBTFUL_FROM, STABLE_FROM, Stability
-from workprof.profiles.summary import ProfileCard
+from workprof.profiles.summary import EPOCH_WEEKDAY, ProfileCard
 
 Names = Mapping[int, str] | Sequence[str]
 """Of the profiles by label; that of the outliers is at -1."""
@@ -241,14 +241,23 @@ def silhouettes_note(fit: ProfileFit) -> str:
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
-def arrivals_sentence(card: ProfileCard) -> str:
-    """When most runs of a profile start."""
+def starts_by_day(card: ProfileCard, *, dates: bool) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Names of the seven days and the runs that start on each: from Monday on, or from the trace's first day on."""
+    counts = tuple(card.arrivals_by_weekday.tolist())
+    if dates:
+        return WEEKDAYS, counts
+    return tuple(f"day {day}" for day in range(7)), (*counts[EPOCH_WEEKDAY:], *counts[:EPOCH_WEEKDAY])
+
+
+def arrivals_sentence(card: ProfileCard, *, dates: bool) -> str:
+    """When most runs of a profile start; `dates`: the trace's clock tells weekdays."""
     total = int(card.arrivals_by_hour.sum())
     if total == 0:
         return "No start times."
-    hour, day = int(card.arrivals_by_hour.argmax()), int(card.arrivals_by_weekday.argmax())
+    hour = int(card.arrivals_by_hour.argmax())
+    days, counts = starts_by_day(card, dates=dates)
     share = format_share(float(card.arrivals_by_hour[hour] / total))
-    return f"Most start at {hour:02d} h ({share}) and on {WEEKDAYS[day]}."
+    return f"Most start at {hour:02d} h ({share}) and on {days[counts.index(max(counts))]}{'' if dates else ' of 7'}."
 
 
 def spread_sentence(feature: str, tightest: tuple[str, float], widest: tuple[str, float]) -> str:

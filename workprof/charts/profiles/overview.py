@@ -10,13 +10,13 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from workprof.answers.profiles import (
-    WEEKDAYS,
     arrivals_sentence,
     rests_on,
     runs_of,
     silhouettes_note,
     size_words,
     sizes_sentence,
+    starts_by_day,
 )
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart, drawn_once, figure_of
@@ -151,24 +151,26 @@ LEFT, RIGHT = (0.0, 0.57), (0.71, 1.0)
 
 
 @drawn_once
-def arrivals(card: ProfileCard, name: str) -> Chart:
-    """Return bars of starts by hour (left) and by weekday (right)."""
+def arrivals(card: ProfileCard, name: str, *, dates: bool) -> Chart:
+    """Return bars of starts by hour (left) and by weekday (right); of a clock without `dates` by day of seven."""
     return Chart(
         name=f"arrivals-{card.profile}",
-        figure=_arrivals_bars(card),
-        takeaway=arrivals_sentence(card),
-        shows=f"Starts of {plotly_text(name)} by hour of day and by weekday.",
+        figure=_arrivals_bars(card, dates=dates),
+        takeaway=arrivals_sentence(card, dates=dates),
+        shows=f"Starts of {plotly_text(name)} by hour of day and by {'weekday' if dates else 'day of seven'}.",
         data=pd.DataFrame({"hour": np.arange(24), "rows": card.arrivals_by_hour}),
     )
 
 
-def _arrivals_bars(card: ProfileCard) -> go.Figure:
+def _arrivals_bars(card: ProfileCard, *, dates: bool) -> go.Figure:
     """Return the figure, made as one specification: a page shows a dozen, and Plotly checks every update anew."""
     style = {"color": OUTLIER_COLOUR if card.profile == OUTLIERS else COLOURS[0]}
     by_hour = {"x": np.arange(24), "y": card.arrivals_by_hour, "hovertemplate": "%{x} h: %{y:,} runs<extra></extra>"}
-    by_weekday = {"x": WEEKDAYS, "y": card.arrivals_by_weekday, "hovertemplate": "%{x}: %{y:,} runs<extra></extra>"}
+    days, counts = starts_by_day(card, dates=dates)
+    by_weekday = {"x": days, "y": counts, "hovertemplate": "%{x}: %{y:,} runs<extra></extra>"}
     drawn = {"type": "bar", "marker": style}
-    weekdays = {"tickangle": 0, "tickvals": [0, 3, 6], "ticktext": ["Mon", "Thu", "Sun"]}
+    titles = {"title": {"text": "Weekday" if dates else "Day of 7"}}
+    weekdays = titles | {"tickangle": 0, "tickvals": [0, 3, 6], "ticktext": [days[at] for at in (0, 3, 6)]}
     spec = {
         "data": [
             {**drawn, **by_hour, "xaxis": "x", "yaxis": "y"},
@@ -183,7 +185,7 @@ def _arrivals_bars(card: ProfileCard) -> go.Figure:
                 "automargin": True,
             },
             "yaxis": {"anchor": "x", "nticks": 3, "title": {"text": "Runs"}, "automargin": True},
-            "xaxis2": {"anchor": "y2", "domain": RIGHT, "title": {"text": "Weekday"}, **weekdays},
+            "xaxis2": {"anchor": "y2", "domain": RIGHT, **weekdays},
             "yaxis2": {"anchor": "x2", "nticks": 3},
             "height": HEIGHT_PX,
             "margin": {"l": 8, "r": 8, "t": 8, "b": 4},
