@@ -29,7 +29,8 @@ from workprof.charts.memory.policies import frontier_chart, why_costs, why_histo
 from workprof.charts.memory.tasks import classes_chart, row_labels
 from workprof.charts.shapes import headlines
 from workprof.core.answer import to_frame
-from workprof.core.units import GB, gb, gb_h, saved
+from workprof.core.units import GB, gb, gb_h, number, saved
+from workprof.core.words import counted
 from workprof.memory.assessment import AssessmentSettings, ClassSettings, assessment_of, with_limits
 from workprof.memory.facts import FactPointsSettings, fact_points_of
 from workprof.memory.scenarios import compare
@@ -339,3 +340,14 @@ def test_hostile_names_are_in_the_tables_as_they_are_and_in_figures_escaped():
     chart = task_boxes(given.assessment())
     assert any(HOSTILE in name for name in chart.data["task"])
     assert not any("<" in str(trace.name) for trace in chart.figure.data)
+
+
+def test_failed_attempts_are_no_runs():
+    """A run may fail several times: of twice as many attempts as runs no share of the runs is told."""
+    found = given.replayed()
+    many = {name: dataclasses.replace(one, failures=2.0 * found.n_test) for name, one in found.policies.items()}
+    answer = replay_answer(dataclasses.replace(found, policies=many, frontier=()))
+    n, runs = number(2.0 * found.n_test), counted(found.n_test, "run")
+    assert answer.sentence.endswith(f"It has {n} failed attempts in {runs}; enforcing has {n}.")
+    (failed,) = (one for one in answer.figures if one.label == "Failed attempts")
+    assert failed.detail == f"in {runs}"

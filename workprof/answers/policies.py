@@ -172,18 +172,22 @@ def policies_sentence(result: ReplayResult, price_gb_h: float, kills: float | No
     best, now = picked(result, price_gb_h, kills), result.policies.get(REQUESTS)
     words = _subject(best.name)
     if now is None:
-        return f"{words}: {gb_h(best.wasted_gb_h)} not used, {number(best.failures)} kills."
+        return f"{words}: {gb_h(best.wasted_gb_h)} not used, {attempts_words(best.failures)}."
     waste = saved(1 - best.wasted_gb_h / now.wasted_gb_h) if now.wasted_gb_h > 0 else "no more"
     return (
-        f"{words} wastes {waste} than enforcing today's requests. It kills {number(best.failures)} of "
-        f"{counted(result.n_test, 'run')}; enforcing kills {number(now.failures)}."
+        f"{words} wastes {waste} than enforcing today's requests. It has {attempts_words(best.failures)} in "
+        f"{counted(result.n_test, 'run')}; enforcing has {number(now.failures)}."
     )
+
+
+def attempts_words(failures: float) -> str:
+    """'1 failed attempt', '31.5 failed attempts': a run may have several, so that they are no share of the runs."""
+    return f"{number(failures)} failed {'attempt' if failures == 1 else 'attempts'}"
 
 
 def _figures(result: ReplayResult, price_gb_h: float, kills: float | None) -> tuple[Figure, ...]:
     """What is chosen, waste beside failures, and what requests enforced waste."""
     best, now = picked(result, price_gb_h, kills), result.policies.get(REQUESTS)
-    share = format_share(best.failures / max(result.n_test, 1))
     enforced = Column(
         "enforced_wasted_gb_h",
         "wasted_gb_h",
@@ -194,7 +198,7 @@ def _figures(result: ReplayResult, price_gb_h: float, kills: float | None) -> tu
     used = Column("used_gb_h", heading="Used", unit="GB·h", help="What the runs used: no rule can hold less.")
     return (
         Figure(WASTED, best, "under chosen rule", f"{WASTED.help.removesuffix('.')}, by {best.name}."),
-        Figure(FAILURES, best, f"{share} of runs", f"Of {counted(result.n_test, 'run')}, by {best.name}."),
+        Figure(FAILURES, best, f"in {counted(result.n_test, 'run')}", f"A run may have several; by {best.name}."),
         *(() if now is None else (Figure(enforced, now, f"{number(now.failures)} kills"),)),
         Figure(used, result, "lower bound"),
     )

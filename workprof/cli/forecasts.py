@@ -96,12 +96,12 @@ def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str], nomi
         rows.append({"profile": profile, "probability": "" if one.abstained else share, **needs})
     more = f"\n({len(result) - SHOWN_ROWS:,} more; --json gives all)" if len(result) > SHOWN_ROWS else ""
     words = result[0].explanation.sentences if len(result) == 1 and result[0].explanation else ()
-    needs = result[0].needs if result else {}
+    first = result[0].needs if result else {}
     guess = best_guess_words(
-        {target: need.predictor for target, need in needs.items()},
-        {target: need.bounded for target, need in needs.items()},
+        {target: need.predictor for target, need in first.items()},
+        {target: need.bounded for target, need in first.items()},
     )
-    least = {target: min(one.needs[target].covers for one in result) for target in needs}
+    least = {target: min(one.needs[target].covers for one in result) for target in first}
     short = coverage_words(least, nominal)
     return "\n".join([table(rows) + more, *filter(None, (guess, short)), *words])
 
