@@ -283,6 +283,8 @@ def test_the_pick_of_a_price_becomes_a_scenario():
     kept = policy_scenario(found, 1e6, DATASET, "no failures")
     best = picked(found, 1e6)
     assert (kept.policy, kept.n_failures) == (best.name, round(best.failures))
+    told = to_frame(scenarios_answer([kept]))["kills"][0]
+    assert told == f"{kept.n_failures:,} in {found.n_test:,} runs"
     now = found.policies["preset"]
     assert kept.saved_share == pytest.approx(1 - (found.used_gb_h + best.wasted_gb_h) / now.charged_gb_h)
     for one in found.policies.values():

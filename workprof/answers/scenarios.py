@@ -180,7 +180,8 @@ def policy_scenario(
 
 
 def _failures(one: Scenario) -> str:
-    return f"{one.n_failures:,} of {one.n_runs:,} runs" if one.n_failures >= 0 else NOT_REPLAYED
+    """Kills among the runs; of a replay every attempt counts, and a run may have several."""
+    return f"{one.n_failures:,} in {one.n_runs:,} runs" if one.n_failures >= 0 else NOT_REPLAYED
 
 
 SCENARIOS = (
