@@ -62,7 +62,7 @@ def test_a_verdict_that_was_kept_is_the_commands(page, told):
     shown, judged = column(page, "sizes"), told["sizes"]["recommended"]
     assert shown["policy"] == "verdict"
     assert shown["saved, killed attempts included"].startswith(format_share(judged["saved_share"]))
-    assert shown["kills"].startswith(f"{judged['failures']:,} of {judged['n_runs']:,} runs")
+    assert shown["kills"].startswith(f"{judged['failures']:,} in {judged['n_runs']:,} runs")
     assert shown["held"] == gb_h(judged["charged_gb_h"])
     assert shown["wasted"] == gb_h(judged["wasted_gb_h"])
 
@@ -72,7 +72,7 @@ def test_a_policy_that_was_kept_is_the_commands(page, told):
     choices = [one for name, one in replay["policies"].items() if not name.startswith("oracle")]
     cheapest = _chosen(replay)
     assert shown["wasted"] == gb_h(cheapest["wasted_gb_h"])
-    assert shown["kills"].startswith(f"{round(cheapest['failures']):,} of {replay['n_test']:,} runs")
+    assert shown["kills"].startswith(f"{round(cheapest['failures']):,} in {replay['n_test']:,} runs")
     used = {round(one["charged_gb_h"] - one["wasted_gb_h"], 6) for one in choices}
     assert len(used) == 1  # every policy holds what the runs use, and wastes the rest
     assert shown["held"] == gb_h(used.pop() + cheapest["wasted_gb_h"])
@@ -106,7 +106,7 @@ def _most_saved(told):
 
 
 def _failures(shown):
-    return int(shown["kills"].partition(" of ")[0].replace(",", ""))
+    return int(shown["kills"].partition(" in ")[0].replace(",", ""))
 
 
 def test_the_comparison_is_the_librarys_and_its_file(tasks, page):
