@@ -150,6 +150,12 @@ def test_the_needs_stand_within_their_axes_and_a_zero_has_a_place():
     assert chart.data["point"].tolist() == [3_780.0, 2.0 * 1024**3, 0.0]
 
 
+def test_a_job_that_is_like_none_is_said_to_be_so():
+    alone = {target: replace(one, count=np.array([0])) for target, one in NEEDS.items()}
+    assert "no past run is similar" in estimate_rows(alone, 0, 0.9).alt
+    assert "from 12 similar past runs" in estimate_rows(NEEDS, 0, 0.9).alt
+
+
 def test_it_is_said_where_quantiles_need_not_hold_and_where_a_guess_may_lie_outside_them():
     plain = estimate_rows(NEEDS, 0, 0.9).note
     assert "kept between p10 and p90. Thick" in plain and "as trained" not in plain

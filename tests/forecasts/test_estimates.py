@@ -119,6 +119,14 @@ def test_ends_point_and_quantiles_are_in_order(trained):
     assert found.calibrated and found.bounded
 
 
+def test_a_job_that_is_like_none_rests_on_no_similar_past_job(trained):
+    """It is estimated from all past jobs together, which are not similar ones."""
+    known = planted_jobs(1, seed=3)
+    strange = known.assign(user="x", group="x", workload="x", task_name="x", requested_cpu_percent=7.0)
+    assert estimate(trained, known).count[0] > 0
+    assert estimate(trained, strange).count[0] == 0
+
+
 def test_a_kept_model_says_the_same(trained):
     kept = unpack(EstimateModel, pack(trained.model))
     fresh = planted_jobs(100, seed=4)

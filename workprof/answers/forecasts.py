@@ -216,8 +216,9 @@ def need_words(line: Any) -> str:
 def need_sentence(line: Any) -> str:
     """What a job needs of a quantity, with the interval and what it rests on."""
     point, low, high, happened = _need_parts(line)
-    past = counted(int(line["past_jobs"]), "similar past run")
-    return f"{title(str(line['target']), '')} {point} (interval {low} to {high}, from {past}){happened}."
+    n_past = int(line["past_jobs"])
+    past = f"from {counted(n_past, 'similar past run')}" if n_past else "no past run is similar"
+    return f"{title(str(line['target']), '')} {point} (interval {low} to {high}, {past}){happened}."
 
 
 def _need_parts(line: Any) -> tuple[str, str, str, str]:

@@ -256,7 +256,7 @@ class Estimates:
     high: Floats  # (n_rows,) upper end
     quantiles: Floats  # (n_rows, n_levels) at `LEVELS`: 5, 10, 25, 50, 75, 90, 95 %
     level: Ints  # (n_rows,) depth of the history that was found, 0 = same group and task, the last = none
-    count: Ints  # (n_rows,) past jobs in that cell that were used
+    count: Ints  # (n_rows,) past jobs in that cell that were used; 0 where none is like this one and all were
     predictor: str  # of `choice.TRIED`, or two of them joined by `choice.BESIDE`: what gave the point
     covers: Floats | None = None  # (n_rows,) share that the interval can promise: fewer past jobs, less than nominal
     calibrated: bool = True  # whether quantiles hold for new jobs; forward in time they are as trained
@@ -359,7 +359,7 @@ def combined_estimates(model: EstimateModel, predicted: CandidateQuantiles) -> E
         back(high),
         back(quantiles),
         predicted.level,
-        predicted.count,
+        np.where(predicted.level < n_levels, predicted.count, 0),
         model.combination.chosen,
         model.calibration.covers(predicted.level),
         model.calibration.shifts is not None,
