@@ -271,6 +271,25 @@ def test_the_future_changes_no_earlier_size(applied):
     assert (before.size != after.size).any()
 
 
+@pytest.mark.parametrize("applied", APPLIED)
+def test_how_long_runs_will_go_on_decides_no_size(applied):
+    """What a run uses and how long it takes is known from its end on: until then it sets no price of a kill either."""
+    runs = sized(5, n=800)
+    at = Windows(runs, applied).edges[1]
+    now = float(runs.submit_s[at])
+    unknown = runs.end_s > now
+    assert unknown[:at].any()
+    changed = dataclasses.replace(
+        runs,
+        use=np.where(unknown, runs.use * 7, runs.use),
+        hours=np.where(unknown, runs.hours * 300, runs.hours),
+    )
+    learned = [Windows(one, applied).learned(at, SIZING, now) for one in (runs, changed)]
+    assert (learned[0].price, learned[0].n_known) == (learned[1].price, learned[1].n_known)
+    for one, other in zip(learned[0].chances, learned[1].chances, strict=True):
+        assert repr(one) == repr(other)
+
+
 @pytest.mark.parametrize("killed", [False, True])
 def test_kills_at_a_smaller_request_bound_what_a_larger_one_is_lowered_to(killed):
     """Half of the users went from 16 to 3 GB, and some of their runs were killed there."""

@@ -131,7 +131,7 @@ class Windows:
         runs, start = self.runs, max(0, at_run - self.window)
         if at_run not in self._fitted:
             past = np.flatnonzero(runs.end_s[:at_run] <= now_s)
-            booked = float(runs.booked[:at_run].mean()) if at_run else 0.0
+            booked = float(runs.booked[past].mean()) if len(past) else 0.0  # how long others run is not known yet
             killed = float(runs.killed[past].mean()) if len(past) else 0.0
             self._fitted[at_run] = _Fitted(self._fit(past[-FIT_RUNS:], booked), len(past), booked, killed)
         fitted = self._fitted[at_run]
@@ -177,7 +177,7 @@ class Windows:
             advised = self.advised(window, chances, sizing, price)
             killed = killed_by(advised.size, request, use) & over
             for level in range(1, len(chances)):
-                own = advised.level == level
+                own = (advised.level == level) & over
                 if chances[level] is None or not own.any():
                     continue
                 kills = int((killed & own).sum())
