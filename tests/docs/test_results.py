@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs import best_guess, coverage, nodes, recognition, unfinished
+from tests.docs import best_guess, coverage, nodes, quantiles, recognition, unfinished
 from tests.docs.what_to_request import TRACES, ensemble_row, plain_rule_row, verdict_row
 from tests.memory.traces import pai
 from tests.shared_data import needs_shared_data
@@ -71,6 +71,13 @@ def test_no_simple_rule_is_better_than_the_choice_by_more_than_a_tenth():
     over = {tuple(row[:3]): float(row[9]) for row in rows if len(row) == 12}
     assert len(over) == len(best_guess.ROWS)
     assert max(over.values()) <= 1.10
+
+
+@needs_shared_data
+@pytest.mark.soak
+@pytest.mark.parametrize("row", quantiles.ROWS)
+def test_how_many_runs_lie_below_a_quantile_and_what_a_kept_guess_loses(row):
+    assert quantiles.row(*row) in PAGE.splitlines()
 
 
 QUICK_INTERVALS = (("PAI", "by_time", "peak_memory_bytes"),)
