@@ -142,9 +142,7 @@ def errors_of_finished(cursor: duckdb.DuckDBPyConnection, stage: Stage, errors: 
     found = []
     for name in errors:
         told = f"coalesce(lower(trim({quoted(name)})), '') NOT IN ({', '.join(map(text, NO_ERROR))})"
-        count, finished = one(
-            cursor, f"SELECT count_if({told}), count(*) FROM {quoted(stage.rows)} WHERE {FINISHED}"
-        )  # fmt: skip
+        count, finished = one(cursor, f"SELECT count_if({told}), count(*) FROM {quoted(stage.rows)} WHERE {FINISHED}")
         if 0 < 2 * count <= finished:
             found.append((int(count), name))
     if not found:
