@@ -129,7 +129,7 @@ class Combination:
         first, *simple = (name.replace("_", " ") for name in self.chosen.split(BESIDE))
         rules = f": mean of {len(self.rules)} rules, first {self.rules[0].text}" if first == COMBINED else ""
         point = ", halfway to ".join((first + rules, *simple))
-        return f"{point}{', kept between p10 and p90' if self.bounded else ''}; interval from {interval_from}"
+        return f"{point}{'' if self.bounded else ', beyond p10 and p90, too'}; interval from {interval_from}"
 
 
 def mix(predicted: CandidateQuantiles, weights: tuple[float, ...], n_levels: int) -> Floats:
