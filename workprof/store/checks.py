@@ -185,7 +185,7 @@ def counted_anew(
     asked = questions(declared, columns, duplicates=False)
     counts = one(cursor, f"SELECT {', '.join(question.sql for question in asked)} FROM {relation}")
     of_rows = {question.name: question.message for question in asked}
-    others = (each for each in told if each.message != of_one(f"{each.count:,} {of_rows.get(each.name)}"))
+    others = (each for each in told if not each.message.endswith(of_one(f"{each.count:,} {of_rows.get(each.name)}")))
     return (*others, *counted_checks(asked, counts))
 
 
