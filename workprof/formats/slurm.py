@@ -223,7 +223,7 @@ _OTHER_USE = ("peak_memory_bytes", "read_bytes", "write_bytes")
 _NO_CPU = f"TotalCPU = 0 AND duration_s > 0 AND ({' OR '.join(f'{name} > 0' for name in _OTHER_USE)})"
 """Some versions print 0 for a CPU time that they do not know."""
 
-_OF_CPU_TIME = f"coalesce({_count('CPUTimeRAW')}, CPUTime) / nullif({_first(*map(_count, ('AllocCPUS', 'NCPUS')))}, 0)"
+_CPU_TIMES_OF_JOBS = {"CPUTimeRAW": _count("CPUTimeRAW"), "CPUTime": "CPUTime"}
 """What sacct calls CPU time is the time elapsed times the cores."""
 
 _OUT_OF_MEMORY = "status LIKE 'OUT_OF_ME%'"
@@ -316,8 +316,18 @@ FORMAT = Format(
         _of_usage("gpu_usage_percent", "gres/gpuutil", ("TRESUsageInAve",), amount=True),
         Made(
             "duration_s",
-            f"coalesce(duration_s, {_count('ElapsedRaw')}, {_OF_CPU_TIME})",
-            may=("duration_s", "ElapsedRaw", "CPUTimeRAW", "CPUTime", "AllocCPUS", "NCPUS"),
+            f"coalesce(duration_s, {_count('ElapsedRaw')})",
+            may=("duration_s", "ElapsedRaw"),
+        ),
+        *(
+            Made(
+                "duration_s",
+                f"coalesce(duration_s, {time} / nullif({_count(cores)}, 0))",
+                needs=(name, cores),
+                may=("duration_s",),
+            )
+            for name, time in _CPU_TIMES_OF_JOBS.items()
+            for cores in ("AllocCPUS", "NCPUS")
         ),
         Made(
             "time_limit_s",
