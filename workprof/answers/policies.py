@@ -280,7 +280,7 @@ def rule_words(one: PolicyFigures | Candidate | FrontierPoint) -> str:
 def rules_note(result: ReplayResult, beyond: Sequence[PolicyFigures]) -> str:
     """How the plane of waste and failures is read, and which rules are `beyond` its axes."""
     shaded = " Shaded: less waste and no more kills than enforcing requests." if REQUESTS in result.policies else ""
-    off = ", ".join(policy_name(one.policy) for one in beyond)
+    off = "; ".join(policy_name(one.policy) for one in beyond)  # names have commas
     words = f"Nearer to the lower left is better.{shaded} {result.n_test:,} replayed runs."
     return f"{words} Off the axes: {off}." if off else words
 
