@@ -314,11 +314,7 @@ FORMAT = Format(
         _of_usage("write_bytes", "fs/disk", ("TRESUsageOutTot", "TRESUsageOutMax")),
         _of_usage("peak_gpu_memory_bytes", "gres/gpumem", ("TRESUsageInMax",)),
         _of_usage("gpu_usage_percent", "gres/gpuutil", ("TRESUsageInAve",), amount=True),
-        Made(
-            "duration_s",
-            f"coalesce(duration_s, {_count('ElapsedRaw')})",
-            may=("duration_s", "ElapsedRaw"),
-        ),
+        Made("duration_s", f"coalesce(duration_s, {_count('ElapsedRaw')})", may=("duration_s", "ElapsedRaw")),
         *(
             Made(
                 "duration_s",

@@ -194,7 +194,7 @@ class Search(Shown):
 
     @property
     def n_trials(self) -> int:
-        """Trials that the curves follow: as many as asked for, or as there are configurations of a workload."""
+        """Trials that the curves follow: as many as the settings say, or as there are configurations of a workload."""
         return len(next(iter(self.curves.values())).mean)
 
 
@@ -263,10 +263,9 @@ def configurations_of(
     table = _numbers(table, NAMED[4:])
     if "workload" not in table.columns:
         table["workload"] = ""
-    named = (
-        table["workload"].astype("object").where(table["workload"].notna(), "")
-    )  # a column without any is of numbers
-    table["workload"], table["machine"] = named.astype(str), table["machine"].astype(str)
+    workloads = table["workload"].astype("object")  # a column without any is of numbers
+    table["workload"] = workloads.where(workloads.notna(), "").astype(str)
+    table["machine"] = table["machine"].astype(str)
     measured, own = len(table), [name for name in options if name in table.columns]
     numbers = [name for name in table.select_dtypes("number").columns if name not in NAMED]
     numeric = [name for name in numbers if name not in own]
