@@ -170,7 +170,8 @@ def _arrivals_bars(card: ProfileCard, *, dates: bool) -> go.Figure:
     by_weekday = {"x": days, "y": counts, "hovertemplate": "%{x}: %{y:,} runs<extra></extra>"}
     drawn = {"type": "bar", "marker": style}
     titles = {"title": {"text": "Weekday" if dates else "Day of 7"}}
-    weekdays = titles | {"tickangle": 0, "tickvals": [0, 3, 6], "ticktext": [days[at] for at in (0, 3, 6)]}
+    ends = [days[at].removeprefix("day ") for at in (0, 3, 6)]  # the axis says that they are days
+    weekdays = titles | {"tickangle": 0, "tickvals": [0, 3, 6], "ticktext": ends}
     spec = {
         "data": [
             {**drawn, **by_hour, "xaxis": "x", "yaxis": "y"},
