@@ -60,6 +60,8 @@ class Made:
     may: tuple[str, ...] = ()
     # made of every line before the steps are folded in, so that a step's own value counts in its run
     of_line: bool = False
+    # a number that fields made after it look at, under a name of its own; the job table has it not
+    aside: bool = False
 
 
 @dataclass(frozen=True)

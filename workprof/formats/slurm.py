@@ -9,7 +9,7 @@ what it ran so far, and its End is Unknown.
 Source: Slurm's manual pages of sacct and sbatch.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from workprof.core.units import MIB
 from workprof.formats import values
@@ -131,9 +131,14 @@ def _first(*options: str) -> str:
     return f"coalesce({', '.join(options)})"
 
 
-def _of_usage(field: str, name: str, columns: Sequence[str], *, amount: bool = False) -> Made:
+def _read(column: str, name: str, reader: Callable[[str, float], str] = values.size, factor: float = 1.0) -> str:
+    """The SQL of the number that an entry of a list of resources says; `factor` is that of a bare number."""
+    return f"[{reader('each', factor)} for each in [{tres(column, name)}]][1]"
+
+
+def _of_usage(field: str, name: str, columns: Sequence[str], reader: Callable[[str, float], str] = values.size) -> Made:
     """The field of a line that a list of its use tells, where no column of its own does."""
-    read = (values.amount(tres(column, name), 1.0) if amount else values.size(tres(column, name)) for column in columns)
+    read = (_read(column, name, reader) for column in columns)
     return Made(field, _first(field, *read), may=(field, *columns), of_line=True)
 
 
@@ -177,32 +182,56 @@ _LISTED = (
 ).replace("range", _RANGE)
 """The nodes that a list names ('n[001-004,007],gpu1'), unless the screen cut it off."""
 
-_NODES = _first(*map(_count, ("NNodes", "AllocNodes", "ReqNodes")), values.plain(tres("AllocTRES", "node")), "1")
-_NODES = f"greatest({_NODES}, 1)"
-_CORES = _first(*map(_count, ("AllocCPUS", "NCPUS", "ReqCPUS")))
-_SPREAD = ("NNodes", "AllocNodes", "ReqNodes", "AllocTRES")
+_COUNTS_OF_NODES = ("NNodes", "AllocNodes", "ReqNodes")
+_NODES, _TASKS = "coalesce(nodes_, 1)", "tasks_"
+_SPREAD = Made(
+    "nodes_",
+    f"greatest({_first(*map(_count, _COUNTS_OF_NODES), values.plain(tres('AllocTRES', 'node')))}, 1)",
+    may=(*_COUNTS_OF_NODES, "AllocTRES"),
+    of_line=True,
+    aside=True,
+)
+"""The nodes of a line, 1 where it does not tell them."""
 
 _ALONE = r"regexp_matches(job_name, '\.(?:batch|extern|interactive)$')"
 """Steps of one task a node, whatever the file tells of their number."""
 
-_TASKS = f"coalesce({_count('NTasks')}, CASE WHEN {_ALONE} THEN {_NODES} END)"
-_ALL_TASKS = f"coalesce({values.size(tres('TRESUsageInTot', 'mem'))}, mean_memory_bytes * {_TASKS})"
-_LARGEST_TASK = f"coalesce(peak_memory_bytes, {values.size(tres('TRESUsageInMax', 'mem'))})"
+_SPLIT = Made(
+    "tasks_",
+    f"coalesce({_count('NTasks')}, CASE WHEN {_ALONE} THEN {_NODES} END)",
+    needs=("job_name",),
+    may=("NTasks", "nodes_"),
+    of_line=True,
+    aside=True,
+)
+_ALL_TASKS = Made(
+    "of_all_tasks_",
+    f"coalesce({_read('TRESUsageInTot', 'mem')}, mean_memory_bytes * {_TASKS})",
+    may=("TRESUsageInTot", "mean_memory_bytes", "tasks_"),
+    of_line=True,
+    aside=True,
+)
+_LARGEST_TASK = Made(
+    "of_largest_task_",
+    f"coalesce(peak_memory_bytes, {_read('TRESUsageInMax', 'mem')})",
+    may=("peak_memory_bytes", "TRESUsageInMax"),
+    of_line=True,
+    aside=True,
+)
 _MOST_TASKS_A_NODE = (
-    f"CASE WHEN {_TASKS} IS NOT NULL THEN ceil({_TASKS} / {_NODES}) "
-    f"WHEN regexp_matches(job_name, '\\.\\d+$') THEN coalesce(ceil({_CORES} / {_NODES}), 2) "
+    f"CASE WHEN {_TASKS} IS NOT NULL THEN ceil({_TASKS} / {_NODES}) WHEN regexp_matches(job_name, '\\.\\d+$') "
+    f"THEN coalesce(ceil({_first(*map(_count, ('AllocCPUS', 'NCPUS', 'ReqCPUS')))} / {_NODES}), 2) "
     f"WHEN {_NODES} > 1 THEN 2 ELSE 1 END"
 )
 """A numbered step whose number of tasks is not told may have one a core, several where these are not told either; a job
 over several nodes has several."""
 
-_MEMORY = ("peak_memory_bytes", "mean_memory_bytes", "NTasks", "TRESUsageInTot", "TRESUsageInMax", *_SPREAD)
 _MAY_BE_MORE = Made(
     "peak_memory_is_lower_bound",
-    f"CASE WHEN {_ALL_TASKS} > 0 AND ({_NODES} = 1 OR {_TASKS} % {_NODES} = 0) THEN 0 "
-    f"ELSE {_LARGEST_TASK} * ({_MOST_TASKS_A_NODE}) END",
+    f"CASE WHEN of_all_tasks_ > 0 AND ({_NODES} = 1 OR {_TASKS} % {_NODES} = 0) THEN 0 "
+    f"ELSE of_largest_task_ * ({_MOST_TASKS_A_NODE}) END",
     needs=("job_name",),
-    may=(*_MEMORY, "AllocCPUS", "NCPUS", "ReqCPUS"),
+    may=("of_largest_task_", "of_all_tasks_", "tasks_", "nodes_", "AllocCPUS", "NCPUS", "ReqCPUS"),
     of_line=True,
 )
 """Bytes that a node may have held of a line's tasks, 0 where it is known; once folded it becomes 1 or 0."""
@@ -215,7 +244,7 @@ _OF_A_NUMBERED_STEP = (
 _CPU_TIMES = (
     "TotalCPU",
     "UserCPU + SystemCPU",
-    values.duration(tres("TRESUsageInTot", "cpu")),
+    _read("TRESUsageInTot", "cpu", values.duration),
     f"AveCPU * {_count('NTasks')}",
 )
 
@@ -288,12 +317,12 @@ FORMAT = Format(
             of_line=True,
         ),
         _of_usage("mean_memory_bytes", "mem", ("TRESUsageInAve",)),
-        _MAY_BE_MORE,
+        *(_SPREAD, _SPLIT, _ALL_TASKS, _LARGEST_TASK, _MAY_BE_MORE),
         Made(
             "peak_memory_bytes",
-            f"greatest({_LARGEST_TASK}, {_ALL_TASKS} / {_NODES})",
+            f"greatest(of_largest_task_, of_all_tasks_ / {_NODES})",
             needs=("job_name",),
-            may=_MEMORY,
+            may=("of_largest_task_", "of_all_tasks_", "nodes_"),
             of_line=True,
         ),
         Made(
@@ -313,7 +342,7 @@ FORMAT = Format(
         _of_usage("read_bytes", "fs/disk", ("TRESUsageInTot", "TRESUsageInMax")),
         _of_usage("write_bytes", "fs/disk", ("TRESUsageOutTot", "TRESUsageOutMax")),
         _of_usage("peak_gpu_memory_bytes", "gres/gpumem", ("TRESUsageInMax",)),
-        _of_usage("gpu_usage_percent", "gres/gpuutil", ("TRESUsageInAve",), amount=True),
+        _of_usage("gpu_usage_percent", "gres/gpuutil", ("TRESUsageInAve",), values.amount),
         Made("duration_s", f"coalesce(duration_s, {_count('ElapsedRaw')})", may=("duration_s", "ElapsedRaw")),
         *(
             Made(
@@ -334,7 +363,7 @@ FORMAT = Format(
             "requested_cpu_percent",
             _first(
                 *(f"100 * {_count(column)}" for column in ("ReqCPUS", "NCPUS", "AllocCPUS")),
-                *(values.amount(tres(column, "cpu")) for column in ("ReqTRES", "AllocTRES")),
+                *(_read(column, "cpu", values.amount, 100.0) for column in ("ReqTRES", "AllocTRES")),
             ),
             may=("ReqCPUS", "NCPUS", "AllocCPUS", "ReqTRES", "AllocTRES"),
         ),
@@ -343,20 +372,20 @@ FORMAT = Format(
             f"nullif(requested_memory_bytes, 0) * CASE {values.per('ReqMem')} "
             f"WHEN 'c' THEN requested_cpu_percent / 100 / {_NODES} WHEN 'n' THEN 1 ELSE 1 / {_NODES} END",
             needs=("ReqMem",),
-            may=("requested_cpu_percent", *_SPREAD),
+            may=("requested_cpu_percent", "nodes_"),
         ),
         Made(
             "requested_memory_bytes",
             _first(
                 "requested_memory_bytes",
-                *(f"{values.size(tres(column, 'mem'), MIB)} / {_NODES}" for column in ("ReqTRES", "AllocTRES")),
+                *(f"{_read(column, 'mem', factor=MIB)} / {_NODES}" for column in ("ReqTRES", "AllocTRES")),
             ),
-            may=("requested_memory_bytes", "ReqTRES", *_SPREAD),
+            may=("requested_memory_bytes", "ReqTRES", "AllocTRES", "nodes_"),
         ),
         Made(
             "requested_gpu_percent",
             _first(*map(_gpus, ("ReqTRES", "AllocTRES")), *map(_gpus_of_gres, ("AllocGRES", "ReqGRES"))),
-            may=("ReqTRES", "AllocGRES", "ReqGRES", *_SPREAD),
+            may=("ReqTRES", "AllocTRES", "AllocGRES", "ReqGRES", "nodes_"),
         ),
         Made(
             "gpu_type",

@@ -29,6 +29,9 @@ PARTS = (
 )
 """Parts of a duration written for people, the longest first, each at most once: '1h 3m 4s', '90 min', '2 days'."""
 
+AMOUNT_UNITS = {"%": 1.0, "m": 1e-1, "u": 1e-4, "n": 1e-7}
+"""Percent of one core or GPU in each unit: Kubernetes' thousandth, millionth and billionth."""
+
 SIZE_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 
 
@@ -38,9 +41,16 @@ def plain(text: str, decimal: str = ".") -> str:
     return f"CASE WHEN regexp_full_match(trim({pointed}), '{NUMBER}') THEN TRY_CAST(trim({pointed}) AS DOUBLE) END"
 
 
-def _group(text: str, pattern: str, group: int) -> str:
-    """The SQL of a group's number in a whole match, 0 where the group is not there."""
-    return f"coalesce(TRY_CAST(nullif(regexp_extract({text}, '^{pattern}$', {group}), '') AS DOUBLE), 0)"
+def _parts(text: str, pattern: str, groups: int, sql: str) -> str:
+    """The SQL of something over `each.g0`, `each.g1` ...: the groups of a match, all '' where there is none."""
+    return f"[{sql} for each in [regexp_extract({text}, '{pattern}', {[f'g{at}' for at in range(groups)]})]][1]"
+
+
+def _summed(text: str, pattern: str, factors: Sequence[float]) -> str:
+    """The SQL of the sum of the groups of a whole match, each times its factor, NULL where none is there."""
+    any_of = " || ".join(f"each.g{at}" for at in range(len(factors)))
+    added = " + ".join(f"coalesce(TRY_CAST(each.g{at} AS DOUBLE), 0) * {factor!r}" for at, factor in enumerate(factors))
+    return _parts(text, f"^{pattern}$", len(factors), f"CASE WHEN {any_of} <> '' THEN {added} END")
 
 
 def duration(text: str, factor: float = 1.0, decimal: str = ".") -> str:
@@ -60,11 +70,13 @@ def duration(text: str, factor: float = 1.0, decimal: str = ".") -> str:
     amount = r"(\d+(?:\.\d*)?|\.\d+)"
     people = "(?i:" + "".join(rf"(?:{amount}\s*{unit}\s*,?\s*)?" for unit, _ in PARTS) + ")"
     iso = rf"P(?:{amount}W)?(?:{amount}D)?(?:T(?:{amount}H)?(?:{amount}M)?(?:{amount}S)?)?"
-    iso_s = (7.0 * DAY_S, float(DAY_S), float(HOUR_S), float(MINUTE_S), 1.0)
-
-    def summed(pattern: str, factors: tuple[float, ...]) -> str:
-        return " + ".join(f"{_group(value, pattern, at + 1)} * {each!r}" for at, each in enumerate(factors))
-
+    written = (
+        (clock, (DAY_S, HOUR_S, MINUTE_S, 1.0)),
+        (minutes, (MINUTE_S, 1.0)),
+        (days, (DAY_S, HOUR_S, MINUTE_S)),
+        (people, tuple(each for _, each in PARTS)),
+        (iso, (7.0 * DAY_S, float(DAY_S), float(HOUR_S), float(MINUTE_S), 1.0)),
+    )
     digits = (f"TRY_CAST(substr({value}, {at}, 2) AS UTINYINT)" for at in (1, 4, 7))
     usual = " + ".join(
         f"{part} * {each!r}" for part, each in zip(digits, (float(HOUR_S), float(MINUTE_S), 1.0), strict=True)
@@ -72,13 +84,7 @@ def duration(text: str, factor: float = 1.0, decimal: str = ".") -> str:
     return (
         f"CASE WHEN len({value}) = 8 AND substr({value}, 3, 1) = ':' AND substr({value}, 6, 1) = ':' THEN {usual} "
         f"WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
-        f"WHEN regexp_full_match({value}, '{clock}') THEN {summed(clock, (DAY_S, HOUR_S, MINUTE_S, 1.0))} "
-        f"WHEN regexp_full_match({value}, '{minutes}') THEN {summed(minutes, (MINUTE_S, 1.0))} "
-        f"WHEN regexp_full_match({value}, '{days}') THEN {summed(days, (DAY_S, HOUR_S, MINUTE_S))} "
-        f"WHEN regexp_full_match({value}, '{people}') AND {value} <> '' "
-        f"THEN {summed(people, tuple(each for _, each in PARTS))} "
-        f"WHEN regexp_full_match({value}, '{iso}') AND regexp_matches({value}, '\\d') "
-        f"THEN {summed(iso, iso_s)} END"
+        f"ELSE coalesce({', '.join(_summed(value, pattern, factors) for pattern, factors in written)}) END"
     )
 
 
@@ -109,25 +115,19 @@ def size(text: str, factor: float = 1.0, base: int = KIB, decimal: str = ".") ->
     the JVM; 1000 for Kubernetes.
     """
     value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
-    pattern = rf"({NUMBER})\s*([kKMGTPEgt]?i?)(?:[bB](?:ytes?)?)?[nc]?"
-    small = rf"({NUMBER})\s*([mpe]i?)[bB](?:ytes?)?"  # PBS writes '4096mb'
-    bare = rf"({NUMBER})[nc]?"
+    # PBS writes '4096mb'
+    pattern = rf"^({NUMBER})\s*(?:([kKMGTPEgt]?i?)(?:[bB](?:ytes?)?)?[nc]?|([mpe]i?)[bB](?:ytes?)?)$"
     powers = " ".join(
         f"WHEN '{letter}' THEN {float(base**power)!r} WHEN '{letter}i' THEN {float(KIB**power)!r}"
         for letter, power in SIZE_POWERS.items()
         if letter
     )
-
-    def amount_of(spelled: str) -> str:
-        unit = f"lower(regexp_extract({value}, '{spelled}', 2))"
-        number = f"TRY_CAST(regexp_extract({value}, '{spelled}', 1) AS DOUBLE)"
-        return f"WHEN regexp_full_match({value}, '{spelled}') THEN {number} * CASE {unit} {powers} ELSE 1.0 END"
-
+    amount = f"TRY_CAST(each.g0 AS DOUBLE) * CASE lower(each.g1 || each.g2) {powers} ELSE 1.0 END"
     return (
-        f"CASE WHEN regexp_full_match({value}, '{bare}') "
-        f"THEN TRY_CAST(regexp_extract({value}, '{bare}', 1) AS DOUBLE) * {factor!r} "
+        f"CASE WHEN regexp_full_match({value}, '{NUMBER}[nc]?') "
+        f"THEN TRY_CAST(rtrim({value}, 'nc') AS DOUBLE) * {factor!r} "
         f"WHEN regexp_full_match({value}, '{NUMBER}m') THEN TRY_CAST(rtrim({value}, 'm') AS DOUBLE) / 1000 "
-        f"{amount_of(pattern)} {amount_of(small)} END"
+        f"ELSE {_parts(value, pattern, 3, amount)} END"
     )
 
 
@@ -142,14 +142,9 @@ def amount(text: str, factor: float = 100.0, decimal: str = ".") -> str:
     `text` is SQL; the factor is percent in one unit of a bare number (100 for cores).
     """
     value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
-    number = f"TRY_CAST(regexp_extract({value}, '{NUMBER}', 0) AS DOUBLE)"
-    return (
-        f"CASE WHEN regexp_full_match({value}, '{NUMBER}') THEN {number} * {factor!r} "
-        f"WHEN regexp_full_match({value}, '{NUMBER}\\s*%') THEN {number} "
-        f"WHEN regexp_full_match({value}, '{NUMBER}m') THEN {number} * 1e-1 "
-        f"WHEN regexp_full_match({value}, '{NUMBER}u') THEN {number} * 1e-4 "
-        f"WHEN regexp_full_match({value}, '{NUMBER}n') THEN {number} * 1e-7 END"
-    )
+    of_unit = " ".join(f"WHEN '{unit}' THEN {each!r}" for unit, each in (("", factor), *AMOUNT_UNITS.items()))
+    number = f"TRY_CAST(each.g0 AS DOUBLE) * CASE trim(each.g1) {of_unit} END"
+    return _parts(value, rf"^({NUMBER})(\s*%|[mun])?$", 2, number)
 
 
 MOMENTS = (
@@ -256,7 +251,7 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
     return (
         f"CASE WHEN substr({value}, 5, 1) = '-' AND substr({value}, 8, 1) = '-' "
         f"THEN CASE WHEN NOT ({_begins(value, '9999', '000')}) "
-        f"THEN nullif(epoch(TRY_CAST({_offset(value)} AS TIMESTAMPTZ)), 0) END "
+        f"THEN [nullif(each, 0) for each in [epoch(TRY_CAST({_offset(value)} AS TIMESTAMPTZ))]][1] END "
         f"WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
         f"WHEN {no_moment(value)} THEN NULL "
         f"WHEN regexp_full_match({value}, '{BASIC}') "
@@ -271,16 +266,15 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
 
 def _offset(value: str) -> str:
     """The SQL of a moment with the offset of its zone right behind it; NULL for a name that several zones have."""
-    offsets = " ".join(f"WHEN '{name}' THEN '{offset}'" for name, offset in ZONES.items())
     named = (
         f"right({value}, 1) BETWEEN 'A' AND 'Y' AND regexp_matches({value}, '{NAMED_ZONE}') "
         f"AND NOT regexp_matches({value}, '{APART}')"
     )
-    parts = (f"regexp_extract({value}, '{NAMED_ZONE}', {group})" for group in (1, 2))
     apart = (
         f"CASE WHEN contains(substr({value}, 14), ' ') THEN regexp_replace({value}, '{APART}', '\\1') ELSE {value} END"
     )
-    return f"CASE WHEN {named} THEN {next(parts)} || CASE {next(parts)} {offsets} END ELSE {apart} END"
+    with_zone = _parts(value, NAMED_ZONE, 2, f"each.g0 || MAP {ZONES!r}[each.g1]")
+    return f"CASE WHEN {named} THEN {with_zone} ELSE {apart} END"
 
 
 def _begins(value: str, *starts: str) -> str:

@@ -41,25 +41,36 @@ class Output:
     """A column of the job table and the SQL that makes it from the source's columns."""
 
     column: Column
-    sql: str  # over the source's columns, and over `read_name` of what is read
+    sql: str  # over the source's columns, and over the names of what is read
     # SQL of the number that the source says; '' = it is none. A cell that says none, or one that is out of bounds, is a
     # missing value; a text of `TIMING` that says none makes a rejected row
     reads: str = ""
     is_text: bool = False  # the source is a text
+    in_its_unit: str = ""  # SQL of a moment in its column's unit, over the number that was read
     strange: str = ""  # SQL of whether the number that was read is out of bounds
 
     def unread(self, nulls: str) -> str:
         """The SQL of whether a text says no number; `nulls` are the texts that mean "no value"."""
         cell = quoted(self.column.source)
         said = f" AND NOT {values.no_moment(cell)}" if self.column.name in TIME_FIELDS else ""
-        return (
-            f"CASE WHEN {read_name(self.column.name)} IS NULL THEN trim({cell}) NOT IN ({nulls}){said} ELSE FALSE END"
-        )
+        return f"CASE WHEN {_read(self.column.name)} IS NULL THEN trim({cell}) NOT IN ({nulls}){said} ELSE FALSE END"
 
 
-def read_name(name: str) -> str:
+def _read(name: str) -> str:
     """The name under which the number of a column's text is known while the columns are made."""
     return quoted(f"read {name}")
+
+
+def _moment(name: str) -> str:
+    return quoted(f"moment {name}")
+
+
+def _is_strange(name: str) -> str:
+    return quoted(f"strange {name}")
+
+
+def _is_unread(name: str) -> str:
+    return quoted(f"unread {name}")
 
 
 @dataclass(frozen=True)
@@ -78,24 +89,40 @@ class Plan:
         return tuple(output.column for output in self.outputs)
 
     def select(self, source: str) -> str:
-        """The SELECT over a source relation; the last column, `CELLS`, lists the cells that say no value."""
-        read = "".join(
-            f", {output.reads} AS {read_name(output.column.name)}" for output in self.outputs if output.reads
+        """The SELECT over a source relation; the last column, `CELLS`, lists the cells that say no value.
+
+        What is read of a cell is named before it is used: most uses of a number would repeat how it is read.
+        """
+        nulls = ", ".join(text(null) for null in dict.fromkeys(("", *self.nulls)))  # a Parquet file has them as texts
+        layers = (
+            [(_read(output.column.name), output.reads) for output in self.outputs],
+            [(_moment(output.column.name), output.in_its_unit) for output in self.outputs],
+            [(_is_strange(output.column.name), output.strange) for output in self.outputs],
+            [
+                (_is_unread(output.column.name), output.unread(nulls))
+                for output in self.outputs
+                if output.is_text and self.bounded
+            ],
         )
+        for layer in layers:
+            named = "".join(f", {sql} AS {name}" for name, sql in layer if sql)
+            source = f"(SELECT *{named} FROM {source})" if named else source
         items = [f"{output.sql} AS {quoted(output.column.name)}" for output in self.outputs]
         items += [f"{self.finished} AS {FINISHED}", f"CAST({self.flags} AS UTINYINT) AS {FLAGS}"]
         if self.bounded:
             items.append(self._cells())
-        return f"SELECT {', '.join(items)} FROM {f'(SELECT *{read} FROM {source})' if read else source}"
+        return f"SELECT {', '.join(items)} FROM {source}"
 
     def _cells(self) -> str:
         """The SQL of the list of a row's cells that say no value, NULL where there is none."""
-        nulls = ", ".join(text(null) for null in dict.fromkeys(("", *self.nulls)))  # a Parquet file has them as texts
         found = [
             (condition, at, kind, quoted(output.column.source))
             for at, output in enumerate(self.outputs)
-            for kind, condition in ((UNREAD, output.unread(nulls) if output.is_text else ""), (STRANGE, output.strange))
-            if condition
+            for kind, there, condition in (
+                (UNREAD, output.is_text, _is_unread(output.column.name)),
+                (STRANGE, output.strange, _is_strange(output.column.name)),
+            )
+            if there
         ]
         if not found:
             return f"CAST(NULL AS STRUCT(output INTEGER, kind INTEGER, cell VARCHAR)[]) AS {CELLS}"
@@ -193,20 +220,20 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str, many: str, *, 
         reads = text_sql(rule.source, quantity, unit, declared, decimal)
     else:
         reads = number_sql(rule.source, kind, unit)
-    read = read_name(field.name)
+    read, in_its_unit = _read(field.name), ""
     if rule.field in TIME_FIELDS:
-        read = _in_its_unit(read, rule.source in declared.epochs)
+        in_its_unit, read = _in_its_unit(read, rule.source in declared.epochs), _moment(field.name)
     strange = "" if rule.field in declared.own_marks or not bounded else _strange(read, BOUNDS[field.name], many)
     if strange and rule.source in declared.epochs and rule.field in TIME_FIELDS:
         strange = f"({strange} OR ({read} > 0 AND {read} < {FIRST_EPOCH_S!r}))"
     whole = field.unit == "B" and rule.field not in declared.normalised
     if strange and whole and (kind == TEXT or declared.reader is not None):  # Kubernetes' 512m
         strange = f"({strange} OR ({read} > 0 AND {read} < 1))"
-    sql = f"CASE WHEN NOT {strange} THEN {read} END" if strange else read
+    sql = f"CASE WHEN NOT {_is_strange(field.name)} THEN {read} END" if strange else read
     if rule.field in declared.zero_is_missing:
         sql = f"nullif({sql}, 0)"
     made = Column(field.name, NUMBER, field.unit, rule.source, numeric=True)
-    return Output(made, sql, reads, kind == TEXT, strange)
+    return Output(made, sql, reads, kind == TEXT, in_its_unit, strange)
 
 
 def _other_units(down: bool) -> tuple[float, ...]:
@@ -221,7 +248,7 @@ def _in_its_unit(read: str, down: bool) -> str:
         for times in _other_units(down)
     )
     usual = f"WHEN {read} BETWEEN {0 if not down else FIRST_EPOCH_S!r} AND {LAST_EPOCH_S!r} THEN {read}"
-    return f"(CASE {usual} {each} ELSE {read} END)"
+    return f"CASE {usual} {each} ELSE {read} END"
 
 
 def _strange(read: str, bounds: Bounds, many: str) -> str:
@@ -262,7 +289,7 @@ def _further(
         taken.add(name.lower())
         truth = name.startswith(declared.truth_prefix)
         unit = units.get(column.name, "")
-        read = read_name(name)
+        read = _read(name)
         if column.type == TEXT and declared.declared_type(column.name) == NUMBER:
             counted = column.name in declared.counts
             quantity = next((own for own, known in UNITS_OF.items() if unit in known and not counted), "")
@@ -270,7 +297,8 @@ def _further(
             scale = factor(unit) if unit and not counted else 1.0
             strange = _strange_amount(read, quantity, 1.0)
             made = Column(name, NUMBER, unit, column.name, numeric=True, truth=truth)
-            outputs.append(Output(made, f"CASE WHEN NOT {strange} THEN {read} / {scale!r} END", reads, True, strange))
+            sql = f"CASE WHEN NOT {_is_strange(name)} THEN {read} / {scale!r} END"
+            outputs.append(Output(made, sql, reads, is_text=True, strange=strange))
             continue
         if column.type == TEXT:
             outputs.append(Output(Column(name, TEXT, "", column.name, numeric=False, truth=truth), quoted(column.name)))
@@ -281,7 +309,7 @@ def _further(
         if column.type == NUMBER:
             quantity = next((own for own, known in UNITS_OF.items() if unit in known), "")
             reads, strange = sql, _strange_amount(read, quantity, factor(unit) if unit else 1.0)
-            sql = f"CASE WHEN NOT {strange} THEN {read} END"
+            sql = f"CASE WHEN NOT {_is_strange(name)} THEN {read} END"
         unit = "s" if column.type in (TIMESTAMP, INTERVAL) else unit
         made = Column(name, kind, unit, column.name, numeric=True, truth=truth)
         outputs.append(Output(made, sql, reads, strange=strange))
@@ -307,7 +335,7 @@ def finished_sql(status: str, declared: Format) -> str:
 def _flags(declared: Format, present: Sequence[Rule], types: Mapping[str, str], outputs: Sequence[Output]) -> str:
     numbers = [name for name, kind in types.items() if kind == NUMBER]
     zeros = [
-        read_name(rule.field) if types[rule.source] == TEXT else quoted(rule.source)
+        _read(rule.field) if types[rule.source] == TEXT else quoted(rule.source)
         for rule in present
         if rule.field in declared.zero_is_missing
         and rule.field in TIME_FIELDS
@@ -319,12 +347,10 @@ def _flags(declared: Format, present: Sequence[Rule], types: Mapping[str, str], 
         ZERO_TIME: [f"{name} = 0" for name in zeros],
         OPEN_TIME: [_is_open(rule, kind) for rule, kind in times if rule.field != "submit_time_s"],
         SHORT_YEAR: [_has_short_year(quoted(rule.source)) for rule, kind in times if kind == TEXT],
-        OTHER_UNIT: [
-            f"({value} IS DISTINCT FROM {_in_its_unit(value, rule.source in declared.epochs)})"
-            for rule, _ in times
-            for value in (read_name(rule.field),)
+        OTHER_UNIT: [f"({_read(rule.field)} IS DISTINCT FROM {_moment(rule.field)})" for rule, _ in times],
+        STRANGE_TIME: [
+            _is_strange(output.column.name) for output in outputs if output.strange and output.column.name in TIMING
         ],
-        STRANGE_TIME: [output.strange for output in outputs if output.strange and output.column.name in TIMING],
     }
     return (
         " + ".join(
@@ -341,7 +367,7 @@ def _is_open(rule: Rule, kind: str) -> str:
     cell = quoted(rule.source)
     if kind == TEXT:
         words = (values.OPEN, values.NOT_KNOWN) if rule.field == "end_time_s" else (values.OPEN,)
-        return f"CASE WHEN {read_name(rule.field)} IS NULL THEN {values.no_moment(cell, *words)} ELSE FALSE END"
+        return f"CASE WHEN {_read(rule.field)} IS NULL THEN {values.no_moment(cell, *words)} ELSE FALSE END"
     if kind == TIMESTAMP:
         never = f"NOT isfinite({cell}) OR {cell} >= TIMESTAMPTZ '9999-01-01' OR {cell} < TIMESTAMPTZ '0002-01-01'"
         return f"{never} OR {cell} = TIMESTAMPTZ '1970-01-01'" if rule.field == "end_time_s" else never

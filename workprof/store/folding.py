@@ -84,6 +84,8 @@ def complete(
     for each in [made for made in makes if not made.of_line]:
         source = _with(each, have, source, declared)
         have.add(each.field)
+    if hidden := [quoted(each.field) for each in makes if each.aside]:
+        source = f"SELECT * EXCLUDE ({', '.join(hidden)}) FROM ({source})"
     if "status" in have - given and declared.finished:
         source = f"SELECT * REPLACE ({finished_sql('status', declared)} AS {FINISHED}) FROM ({source})"
     run_watched(cursor, f"CREATE TABLE {rows} AS {source}", [], progress, span)
@@ -91,7 +93,7 @@ def complete(
     if folds:
         steps, orphans = _counts(cursor, folds, aside, rows)
     cursor.execute(f"DROP TABLE {aside}")
-    made = _columns(columns, makes, declared)
+    made = _columns(columns, [each for each in makes if not each.aside], declared)
     empty = _empty(cursor, rows, [column for column in made if declared.reader or column.name not in given])
     return Folded(tuple(column for column in made if column.name not in empty), steps, orphans)
 
@@ -131,6 +133,8 @@ def _with(made: Made, have: set[str], source: str, declared: Format) -> str:
 
 
 def _type(name: str, declared: Format) -> str:
+    if any(made.aside and made.field == name for made in declared.made):
+        return NUMBER
     return FIELDS[name].type if name in FIELDS else declared.declared_type(name) or TEXT
 
 
