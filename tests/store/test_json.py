@@ -214,6 +214,20 @@ def test_a_broken_array_is_refused_whole_with_the_place(store, write):
         assert store.datasets() == (), name
 
 
+@pytest.mark.parametrize("around", ["{rows}", '{{"version": 3, "tasks": {rows}}}', '{{"tasks": {rows}, "took": 2}}'])
+def test_rows_under_their_ids_are_rows_and_what_is_none_is_rejected(store, write, around):
+    rows = '{"t-1": {"duration_s": 1, "user": "a"}, "t-2": {"duration_s": 2, "user": "b"}}'
+    whole = around.format(rows=rows)
+    assert store.ingest([write("whole.json", whole)], IngestOptions()).rows == 2
+    assert store.frame("whole", ["job_name"])["job_name"].tolist() == ["t-1", "t-2"]
+    unlike = around.format(rows='{"a": {"duration_s": 1}, "b": {"user": 2}}')
+    with pytest.raises(TraceError, match="fields are missing"):  # a document of unlike members is no table
+        store.ingest([write("unlike.json", unlike)], IngestOptions())
+    many = ", ".join(f'"t-{i}": {{"duration_s": {i}, "user": "a"}}' for i in range(300))
+    late = store.ingest([write("late.json", around.format(rows=f'{{{many},\n "bad": 7}}'))], IngestOptions())
+    assert (late.rows, late.rejected) == (300, 1)
+
+
 def test_a_broken_array_says_how_to_keep_the_good_rows(store, write):
     with pytest.raises(WorkprofError, match="one object per line"):
         store.ingest([write("b.json", GOOD)], IngestOptions())

@@ -13,7 +13,7 @@ from workprof.store.text_shape import UTF8_BOM
 
 LOOKED_AT_ROWS = 200
 
-LINES, ARRAY, LIST, OBJECTS = "lines", "array", "list", "objects"
+LINES, ARRAY, LIST, OBJECTS, KEYED = "lines", "array", "list", "objects", "keyed"
 
 _ARRAY = re.compile(r"\s*\[\s*[{\]]")
 _LIST = re.compile(r"\[\s*\{")
@@ -37,10 +37,11 @@ class JsonShape:
     """How objects stand in a text."""
 
     # 'lines': one a line. 'array': in one array. 'list': under a key of a document, `{"total": 2, "jobs": [{...},
-    # {...}]}`. 'objects': one after another, each over several lines
+    # {...}]}`. 'objects': one after another, each over several lines. 'keyed': the members of one object, each under
+    # the name of its row: `{"job-1": {...}, "job-2": {...}}`
     kind: str
     at: int = 0  # where the array or the first object begins
-    path: tuple[str, ...] = ()  # the keys of a document's list
+    path: tuple[str, ...] = ()  # the keys of a document under which the rows are
     # the one key of every object, whose value is the row: `{"tasks": [{"task": {...}}, {"task": {...}}]}`
     around: str = ""
 
@@ -61,6 +62,8 @@ def json_shape(head: str) -> JsonShape:
         return JsonShape(LINES)
     end = _end_of_value(head, begin)
     several = end >= 0 and bool(_NEXT.match(head, end)) and bool(head[end:].strip())
+    if not several and _keyed(head, begin):
+        return JsonShape(KEYED, begin)
     found = _list_in(head, begin, 0 if several else MOST_DEEP)
     if found is not None:
         return found
@@ -77,9 +80,10 @@ WRAPPERS = ("hits", "data", "result", "results", "response", "body")
 def _list_in(head: str, begin: int, deep: int) -> JsonShape | None:
     """The first list of objects in the object that begins at a place, or so deep in the only member of each.
 
-    A member beside others counts where it is one of `WRAPPERS`, one of `NO_ROWS` where there is nothing else.
+    A member beside others counts where it is one of `WRAPPERS`, one of `NO_ROWS` where there is nothing else. Without a
+    list the rows are the members of the only object that has them, each under its key.
     """
-    at, only, wrapper, other = begin + 1, ("", -1), ("", -1), None
+    at, only, wrapper, other, keyed = begin + 1, ("", -1), ("", -1), None, []
     while key := _KEY.match(head, at):
         name = json.loads(key[1], strict=False)
         if _LIST.match(head, key.end()):
@@ -90,12 +94,42 @@ def _list_in(head: str, begin: int, deep: int) -> JsonShape | None:
         is_object = head.startswith("{", key.end())
         only = (name, key.end()) if at == begin + 1 and is_object else ("", -1)
         wrapper = (name, key.end()) if name in WRAPPERS and is_object and wrapper[1] < 0 else wrapper
+        if deep and is_object and _keyed(head, key.end()):
+            keyed.append(JsonShape(KEYED, key.end(), (name,)))
         at = _end_of_value(head, key.end())
         if at < 0:
             break
     only = only if only[1] >= 0 else wrapper
     found = _list_in(head, only[1], deep - 1) if deep and only[1] >= 0 else None
-    return other if found is None else replace(found, path=(only[0], *found.path))
+    if found is not None:
+        return replace(found, path=(only[0], *found.path))
+    return keyed[0] if len(keyed) == 1 else other
+
+
+def _keyed(head: str, begin: int) -> list[dict[str, Any]]:
+    """The first members of an object as rows, with their key as a column; none where they are no rows alike."""
+    result: list[dict[str, Any]] = []
+    at = begin + 1
+    while len(result) < LOOKED_AT_ROWS and (key := _KEY.match(head, at)):
+        try:
+            value, at = _DECODER.raw_decode(head, key.end())
+        except (ValueError, RecursionError):
+            break
+        if not isinstance(value, dict):
+            return []
+        result.append(_named(json.loads(key[1], strict=False), value))
+    known = [row.keys() for row in result]
+    alike = all(len(one & known[0]) > max(len(one), len(known[0])) / 2 for one in known)
+    return result if len(result) > 1 and alike else []
+
+
+def _named(key: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with the key that it stands under, where none of its values is the key."""
+    return dict(row) if key in map(str, row.values()) else {KEY if ID in row else ID: key} | dict(row)
+
+
+ID, KEY = "id", "key"
+"""Columns of a row's key; the second where the row has the first."""
 
 
 def first_objects(head: str, whole: bool) -> list[dict[str, Any]]:
@@ -106,6 +140,8 @@ def first_objects(head: str, whole: bool) -> list[dict[str, Any]]:
 
 
 def _first(head: str, shape: JsonShape, whole: bool) -> list[dict[str, Any]]:
+    if shape.kind == KEYED:
+        return _keyed(head, shape.at)
     if shape.kind != LINES:
         return _objects_from(head, shape.at, one_list=shape.kind != OBJECTS)
     lines = head.splitlines() if whole else head.splitlines()[:-1]
@@ -200,26 +236,37 @@ def _counted(repeated: RepeatedKeys, row: dict[str, Any] | None) -> dict[str, An
 
 def _members(path: Path, origin: str, shape: JsonShape, repeated: RepeatedKeys) -> Iterator[JsonRow]:
     with path.open("rb") as stream:
-        if shape.kind == LIST:
+        if shape.path:
             text = JsonWindow(stream, origin, repeated, MAX_MEMBER_CHARACTERS)
             while text.peek():
-                yield from _listed(text, shape.path, repeated)
+                yield from _under(text, shape.path, shape.kind, repeated)
             return
         text = JsonWindow(stream, origin, repeated)
         if shape.kind == ARRAY:
             yield from _elements(text, repeated)
-            if text.peek():
-                raise text.broken("there is more after the end of the array")
+        elif shape.kind == KEYED:
+            yield from _by_key(text, repeated)
+        if shape.kind != OBJECTS and text.peek():
+            raise text.broken("there is more after the end of the rows")
         while text.peek():
             yield _row(text, text.line, repeated)
 
 
-def _listed(text: JsonWindow, path: tuple[str, ...], repeated: RepeatedKeys) -> Iterator[JsonRow]:
+def _under(text: JsonWindow, path: tuple[str, ...], kind: str, repeated: RepeatedKeys) -> Iterator[JsonRow]:
+    """The rows under the keys of a document; its other members are passed over."""
     for key in keys(text):
-        if key == path[0] and text.peek() == ("{" if path[1:] else "["):
-            yield from _listed(text, path[1:], repeated) if path[1:] else _elements(text, repeated)
-        else:
+        if key != path[0] or text.peek() != ("{" if path[1:] or kind == KEYED else "["):
             text.value()
+        elif path[1:]:
+            yield from _under(text, path[1:], kind, repeated)
+        else:
+            yield from _by_key(text, repeated) if kind == KEYED else _elements(text, repeated)
+
+
+def _by_key(text: JsonWindow, repeated: RepeatedKeys) -> Iterator[JsonRow]:
+    for key in keys(text):
+        one = _row(text, text.line, repeated)
+        yield one if one.row is None else replace(one, row=_named(key, one.row))
 
 
 def _elements(text: JsonWindow, repeated: RepeatedKeys) -> Iterator[JsonRow]:

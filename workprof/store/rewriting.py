@@ -76,8 +76,11 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
     shape, checks = shape_of(spooled.path), repeated.checks()
     if shape.kind == LINES:
         refuse_unread(spooled.path, spooled.origin, written + rejected, any_end=False)
-    if shape.kind == LIST:
-        message = f"the rows are the list under {'.'.join(shape.path)[:60]!r}; the document's other parts are not read"
+    if shape.path:
+        kind = "list" if shape.kind == LIST else "members"
+        message = (
+            f"the rows are the {kind} under {'.'.join(shape.path)[:60]!r}; the document's other parts are not read"
+        )
         strange = shape.path[-1] in NO_ROWS
         message += "; see whether they are runs, and give that list alone if another one has these" * strange
         checks = (Check("list", "warning" if strange else "info", 1, message), *checks)
