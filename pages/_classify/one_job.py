@@ -28,7 +28,7 @@ from workprof.core.text import visible
 from workprof.core.units import GB
 from workprof.core.words import formatted, label, markdown_text, shortened, title
 from workprof.forecasts.encoder import SUBMIT_FIELDS, FieldValues, NumberRange
-from workprof.forecasts.estimates import TARGETS
+from workprof.forecasts.estimates import Happened, what_happened
 from workprof.forecasts.forecaster import Forecasts, LoadedForecaster
 from workprof.memory.verdict import VerdictSettings
 from workprof.memory.verdict_sizes import Sizes
@@ -59,7 +59,7 @@ class Given:
     words: str  # what it is, such as 'Held-out run 12'
     forecaster: LoadedForecaster  # that predicts it; for a held-out run the one that did not see it
     row_id: int | None = None  # of a run of the dataset; None = a new job
-    actual: dict[str, float] | None = None  # target -> what the run needed
+    actual: dict[str, Happened] | None = None  # target -> what the run needed
 
     def once(self, name: str, compute: Callable[[], Result]) -> Result:
         """Return what was computed of the same job at this page's last run, else compute it; a page always asks."""
@@ -123,13 +123,12 @@ def _existing(view: View, row_id: int | None) -> Given:
         st.caption("This job was in the training data; expect lower accuracy on new jobs.")
     elif held is not None and row_id == held.held_out.example:
         st.caption(example_words(held.held_out))
-    actual = {name: float(past[name].iloc[0]) for name in TARGETS if name in past.columns}
     return Given(
         past[known],
         f"{'Held-out run' if unseen else 'Run'} {row_id}",
         held.forecaster if held is not None and unseen else view.loaded,
         row_id,
-        {name: value for name, value in actual.items() if math.isfinite(value)},
+        what_happened(past),
     )
 
 

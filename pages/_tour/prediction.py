@@ -1,6 +1,5 @@
 """The live prediction of the tour: a job that training never saw, what is predicted of it, and what really happened."""
 
-import math
 import secrets
 from typing import Any
 
@@ -14,8 +13,8 @@ from workprof.charts.profiles.overview import profile_names
 from workprof.core.arrays import SUBMITTED
 from workprof.core.words import markdown_text
 from workprof.forecasts.encoder import SUBMIT_FIELDS
+from workprof.forecasts.estimates import what_happened
 from workprof.forecasts.forecaster import ForecasterSettings
-from workprof.forecasts.held_out import TARGETS
 from workprof.workbench.forecasts import LoadedHeldOut
 
 JOB = "tour_job"
@@ -45,15 +44,13 @@ def _predicted(app_state: AppState, dataset: str, held: LoadedHeldOut) -> None:
     row_id: int = drawn if drawn in rows else held.held_out.example
     past = workbench.past_jobs(dataset, [row_id])
     forecasts = held.forecaster.forecast(past[[name for name in (*SUBMIT_FIELDS, *SUBMITTED) if name in past.columns]])
-    actual = {name: float(past[name].iloc[0]) for name in TARGETS if name in past.columns}
     classifier = held.forecaster.forecaster.classifier
     fit = workbench.profiles(dataset, classifier.settings.profiles)
     named = profile_names(fit, workbench.profile_notes(dataset, classifier.settings.profiles))
     naming = Naming(named, classifier.settings.mode)
     profile = dict(zip(fit.row_ids.tolist(), fit.labels.tolist(), strict=True)).get(row_id)
-    happened = {name: value for name, value in actual.items() if math.isfinite(value)}
     words, button = st.columns([4, 1], vertical_alignment="center")
-    sentence = forecast_sentence(forecasts, naming, f"Held-out run {row_id}", happened, profile)
+    sentence = forecast_sentence(forecasts, naming, f"Held-out run {row_id}", what_happened(past), profile)
     words.markdown(f"**Live.** {markdown_text(sentence, 400)}")
     for target in held.held_out.compared:
         words.caption(markdown_text(hit_sentence(held.held_out, target), 300))

@@ -41,7 +41,7 @@ from workprof.charts.classify.model import (
 from workprof.charts.theme import COLOURS, text_px
 from workprof.core.stats import Interval
 from workprof.core.units import odds_times
-from workprof.forecasts.estimates import NearestJobs
+from workprof.forecasts.estimates import Happened, NearestJobs
 from workprof.forecasts.forecaster import ForecasterSettings, Forecasts
 from workprof.forecasts.held_out import Compared, HeldOut
 from workprof.memory.resources import MEMORY
@@ -183,7 +183,8 @@ def test_without_targets_there_is_a_sentence():
 
 def test_what_really_happened_is_a_cross_within_its_axis_also_beyond_the_interval():
     actual = {"duration_s": 400_000.0, "peak_memory_bytes": 1.5e9}
-    chart = estimate_rows(NEEDS, 0, 0.9, actual)
+    ran = {"duration_s": Happened(400_000.0), "peak_memory_bytes": Happened(1.5e9, at_least=True)}
+    chart = estimate_rows(NEEDS, 0, 0.9, ran)
     crosses = [trace for trace in chart.figure.data if trace.marker.symbol == "x"]
     assert [trace.x[0] for trace in crosses] == list(actual.values())
     for trace in crosses:
@@ -191,7 +192,7 @@ def test_what_really_happened_is_a_cross_within_its_axis_also_beyond_the_interva
         assert low <= math.log10(trace.x[0]) <= high
     assert chart.data["actual"].tolist()[:2] == list(actual.values())
     assert math.isnan(chart.data["actual"].iloc[2])
-    assert "actual" in chart.alt
+    assert "actual 4 d 15 h" in chart.alt and "actual at least 1.5 GB" in chart.alt
     assert "cross" in chart.note
     assert "cross" not in estimate_rows(NEEDS, 0, 0.9).note
 
@@ -375,12 +376,14 @@ def test_past_jobs_have_weights_and_units():
     past = pd.DataFrame(
         {"row_id": [3, 9], "user": ["a", "b"], "start_time_s": [1.0, 2.0], "duration_s": [3_780.0, math.nan]}
     )
+    unfinished = past.assign(finished=False, status="CANCELLED")
     nearest = NearestJobs(np.array([3, 9]), np.array([0.5, 0.25]))
     table, file = (past_jobs_table(past, nearest, {3: 7}, NAMING, file=one) for one in (False, True))
     assert list(table.columns) == ["row_id", "weight", "profile", "duration_s", "user"]
     assert table["weight"].tolist() == ["50.0 %", "25.0 %"]
     assert table["profile"].tolist() == ["P7", ""]
     assert table["duration_s"].tolist() == ["1 h 03 min", "no data"]
+    assert past_jobs_table(unfinished, nearest, {}, NAMING)["duration_s"].tolist() == ["at least 1 h 03 min", "no data"]
     assert list(file.columns) == list(table.columns)
     assert file["weight"].tolist() == [0.5, 0.25]
     assert file["duration_s"].tolist()[0] == 3_780 and math.isnan(file["duration_s"].iloc[1])

@@ -43,6 +43,7 @@ from workprof.forecasts.estimate_evaluation import ESTIMATORS, FLAWS, per_profil
 from workprof.forecasts.estimates import (
     EstimateModel,
     EstimateSettings,
+    Happened,
     LogScale,
     estimate,
     fit_scale,
@@ -50,6 +51,7 @@ from workprof.forecasts.estimates import (
     load_estimator,
     nearest_past_jobs,
     train_estimator,
+    what_happened,
 )
 from workprof.forecasts.intervals import (
     Calibration,
@@ -140,6 +142,13 @@ def test_the_same_seed_is_the_same_model():
     first, again = (train_estimator(known_jobs(jobs, "duration_s"), EstimateSettings(seed=3)).model for _ in range(2))
     assert first.combination == again.combination
     assert np.array_equal(first.candidates.forest.kept, again.candidates.forest.kept)
+
+
+def test_what_a_run_needed_is_a_lower_bound_where_it_was_cut_short_or_its_memory_is_one():
+    run = pd.DataFrame({"duration_s": [60.0], "peak_memory_bytes": [1e9], "cpu_usage_percent": [np.nan]})
+    ended = run.assign(finished=True, peak_memory_is_lower_bound=1.0)
+    assert what_happened(ended) == {"duration_s": Happened(60.0), "peak_memory_bytes": Happened(1e9, at_least=True)}
+    assert all(one.at_least for one in what_happened(run.assign(finished=False)).values())
 
 
 def test_nearest_past_jobs_share_the_workload(trained):

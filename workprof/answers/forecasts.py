@@ -10,7 +10,7 @@ from workprof.answers.estimates import best_guess_words, coverage_words
 from workprof.answers.verdict import why_found
 from workprof.core.units import GB, format_share, odds_words
 from workprof.core.words import counted, formatted, label, listed, plotly_text, title
-from workprof.forecasts.estimates import Estimates
+from workprof.forecasts.estimates import Estimates, Happened
 from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecasts
 from workprof.forecasts.held_out import HeldOut
@@ -55,7 +55,7 @@ def prediction_sentence(predictions: Predictions, row: int, naming: Naming) -> s
 
 
 def forecast_sentence(
-    forecasts: Forecasts, naming: Naming, of: str, actual: Mapping[str, float], profile: int | None
+    forecasts: Forecasts, naming: Naming, of: str, actual: Mapping[str, Happened], profile: int | None
 ) -> str:
     """What is predicted of one job, and what happened where it has run, in one sentence.
 
@@ -73,10 +73,15 @@ def forecast_sentence(
         ends = "" if actual else f" ({formatted(target, float(one.low[0]))} to {formatted(target, float(one.high[0]))})"
         words.append(f"{formatted(target, float(one.point[0]))}{ends}")
     happened = [] if profile is None else [UNCLUSTERED if profile == NO_PROFILE else naming.name(profile)]
-    happened += [formatted(target, actual[target]) for target in shown if target in actual]
+    happened += [happened_words(target, actual[target]) for target in shown if target in actual]
     if not actual and words[1:]:
         words = [f"{words[0]}. Expected: {words[1]}", *words[2:]]
     return f"{of}: {', '.join(words)}.{f' Actual: {listed(happened)}.' if happened else ''}"
+
+
+def happened_words(target: str, happened: Happened) -> str:
+    """What a run really needed of a target: 'at least 3.2 GiB'."""
+    return f"{'at least ' if happened.at_least else ''}{formatted(target, happened.value)}"
 
 
 MAIN_TARGETS = ("duration_s", "peak_memory_bytes")
@@ -224,7 +229,8 @@ def need_sentence(line: Any) -> str:
 def _need_parts(line: Any) -> tuple[str, str, str, str]:
     target = str(line["target"])
     point, low, high = (formatted(target, float(line[name])) for name in ("point", "low", "high"))
-    return point, low, high, f", actual {formatted(target, line['actual'])}" if math.isfinite(line["actual"]) else ""
+    ran = Happened(float(line["actual"]), bool(line["actual_is_lower_bound"]))
+    return point, low, high, f", actual {happened_words(target, ran)}" if math.isfinite(ran.value) else ""
 
 
 def needs_sentence(lines: Sequence[Any]) -> str:

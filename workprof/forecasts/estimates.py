@@ -153,6 +153,22 @@ def is_bound(jobs: pd.DataFrame, target: str) -> Bools:
     return np.asarray(cut)
 
 
+@dataclass(frozen=True)
+class Happened:
+    """What a run really needed of a target, or at least."""
+
+    value: float
+    at_least: bool = False  # a lower bound: the run did not finish, or its memory is known from below
+
+
+def what_happened(run: pd.DataFrame) -> dict[str, Happened]:
+    """What is known of each target of a run, a table of one row."""
+    known = {target: float(run[target].iloc[0]) for target in TARGETS if target in run.columns}
+    return {
+        target: Happened(value, bool(is_bound(run, target)[0])) for target, value in known.items() if np.isfinite(value)
+    }
+
+
 def known_jobs(jobs: pd.DataFrame, target: str) -> KnownJobs:
     """Return the rows whose target can be used.
 

@@ -308,9 +308,9 @@ class ForecastQuestions(SweepQuestions):
         return loaded
 
     def past_jobs(self, dataset: str, row_ids: Sequence[int]) -> pd.DataFrame:
-        """Rows of a dataset with their metadata, times and needs, in the order of the ids."""
-        jobs = self.frames_of(self._jobs_of(dataset), questions.LEARNED, every=True)()["jobs"]
-        return jobs.drop(columns="finished").set_index("row_id").loc[list(row_ids)].reset_index()
+        """Rows of a dataset, in the order of the ids: metadata, times, needs and what tells lower bounds of these."""
+        jobs = self.frames_of(self._jobs_of(dataset), (*questions.LEARNED, *BOUNDS), every=True)()["jobs"]
+        return jobs.assign(**{KILLS: was_killed_for_memory(jobs)}).set_index("row_id").loc[list(row_ids)].reset_index()
 
     def forecast_job(
         self, dataset: str, values: Mapping[str, str], settings: ForecasterSettings, progress: Progress = silent

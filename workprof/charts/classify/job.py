@@ -15,6 +15,7 @@ from workprof.answers.forecasts import (
     PUBLISHED,
     Naming,
     additivity,
+    happened_words,
     need_sentence,
     need_words,
     needs_note,
@@ -27,10 +28,11 @@ from workprof.charts import shapes
 from workprof.charts.classify.effects import odds_axis
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.theme import CHROME_PX, COLOURS, OUTLIER_COLOUR, SHARE_TICKS
+from workprof.core.causes import KILLS, LOWER_BOUND
 from workprof.core.records import to_json
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, format_share, odds_times
 from workprof.core.words import formatted, label, plotly_text
-from workprof.forecasts.estimates import TARGETS, Estimates, NearestJobs
+from workprof.forecasts.estimates import TARGETS, Estimates, Happened, NearestJobs, is_bound
 from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecaster, Forecasts
 from workprof.forecasts.predictions import N_TOP, Predictions
@@ -197,7 +199,7 @@ MOST_TICKS = 4
 
 
 def estimate_rows(
-    estimates: Mapping[str, Estimates], row: int, nominal: float, actual: Mapping[str, float] | None = None
+    estimates: Mapping[str, Estimates], row: int, nominal: float, actual: Mapping[str, Happened] | None = None
 ) -> Chart:
     """Return the estimates of one job: point, middle half and interval per target, and the actual value.
 
@@ -255,7 +257,7 @@ def log_axis(target: str, low: float, high: float) -> dict[str, Any]:
     }
 
 
-def _estimates_table(estimates: Mapping[str, Estimates], row: int, actual: Mapping[str, float]) -> pd.DataFrame:
+def _estimates_table(estimates: Mapping[str, Estimates], row: int, actual: Mapping[str, Happened]) -> pd.DataFrame:
     lines = []
     for target, result in estimates.items():
         p5, p10, p25, p50, p75, p90, p95 = result.quantiles[row].tolist()
@@ -274,7 +276,8 @@ def _estimates_table(estimates: Mapping[str, Estimates], row: int, actual: Mappi
                 "p95": p95,
                 "past_jobs": int(result.count[row]),
                 "history_level": int(result.level[row]),
-                "actual": float(actual.get(target, math.nan)),
+                "actual": actual[target].value if target in actual else math.nan,
+                "actual_is_lower_bound": target in actual and actual[target].at_least,
             }
         )
     return pd.DataFrame(lines)
@@ -372,10 +375,13 @@ def past_jobs_table(
 
     `past` are their rows in the order of `nearest`; `profiles` are by row id.
     """
-    table = past.drop(columns=[name for name in past.columns if name.endswith("time_s")])
+    marks = () if file else ("finished", "status", KILLS, LOWER_BOUND)
+    table = past.drop(columns=[name for name in past.columns if name.endswith("time_s") or name in marks])
     for name in table.columns:
         if not file and pd.api.types.is_numeric_dtype(table[name]) and name != "row_id":
-            table[name] = [formatted(name, float(value)) for value in table[name]]
+            values = table[name].to_numpy(dtype=float)
+            lower = np.isfinite(values) & is_bound(past, name) & (name in TARGETS)
+            table[name] = [happened_words(name, Happened(*each)) for each in zip(values, lower, strict=True)]
     ids = [int(row_id) for row_id in past["row_id"]]
     result = [naming.name(profiles[row_id]) if row_id in profiles else "" for row_id in ids]
     first = [name for name in ("row_id", *TARGETS) if name in table.columns]
