@@ -31,6 +31,8 @@ from workprof.service.state import FIRST_S, Held, NotReady
 pytestmark = pytest.mark.slow
 
 AT_ONCE_S = 0.1
+OF_PARSING = 0.5
+"""On a slow or busy machine: the share of what it takes there to parse 300,000 keys."""
 MOST_ANSWERED = 100_000
 """Bytes of any refusal."""
 
@@ -80,20 +82,31 @@ def refused(answer, status=422):
     return told
 
 
+def parsing_s():
+    """Processor time that parsing many keys takes here and now."""
+    content, took = HOSTILE["unknown keys of one job"](), []
+    for _ in range(3):
+        before = time.process_time()
+        json.loads(content)
+        took.append(time.process_time() - before)
+    return min(took)
+
+
 @pytest.mark.some(9)
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("path", ["/v1/predict", "/v1/size", "/v1/observations"])
 def test_whatever_is_sent_is_refused_at_once_in_a_few_lines(client, path, name):
     took, content = [], HOSTILE[name]()
+    at_once_s = max(AT_ONCE_S, OF_PARSING * parsing_s())
     for _ in range(5):
         before = used_s(client.server_pid)
         answer = client.post(path, content=content)
         refused(answer)
         # of the server's own time where others have the cores
         took.append(min(answer.elapsed.total_seconds(), used_s(client.server_pid) - before))
-        if took[-1] < AT_ONCE_S:
+        if took[-1] < at_once_s:
             break
-    assert min(took) < AT_ONCE_S, took
+    assert min(took) < at_once_s, took
 
 
 def test_long_words_of_a_query_are_refused_at_once(client):
