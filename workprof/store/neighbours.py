@@ -36,10 +36,11 @@ def judge(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Col
     """The check of finished runs whose values are a unit away from those of their task."""
     have = {column.name for column in columns}
     key = next((name for name in ("task_name", "job_name") if name in have), "")
-    if not key:
+    judged = [name for name in JUDGED if name in have]
+    if not key or not judged:
         return ()
     rows = quoted(stage.rows)
-    found = [(name, *_far(cursor, rows, key, name)) for name in JUDGED if name in have]
+    found = [(name, *_far(cursor, rows, key, name)) for name in _wide(cursor, rows, key, judged)]
     told = [f"{name}: {count:,} runs, of {visible(str(task)[:40])} say" for name, count, task in found if count]
     total = sum(count for _, count, _ in found)
     message = f"{total:,} values are more than a hundred times those of their task, or less: see whether a unit differs"
@@ -72,6 +73,17 @@ def _left_out(cursor: duckdb.DuckDBPyConnection, rows: str) -> str:
         f"; {count:,} uses of more than {TIMES_OF_REQUEST} times their request count as missing ({used:.4g} bytes of "
         f"{requested:.4g}, say)"
     )
+
+
+def _wide(cursor: duckdb.DuckDBPyConnection, rows: str, key: str, names: Sequence[str]) -> list[str]:
+    """The columns of which some task has values that are a unit apart: of most tables none."""
+    ranges = ", ".join(
+        f"count({value}) >= {FEWEST_RUNS} AND max({value}) > {2 ** ((FAR - 1) / STEPS)} * min({value}) AS wide_{at}"
+        for at, value in enumerate(f"CASE WHEN {name} > 0 THEN {name} END" for name in names)
+    )
+    some = ", ".join(f"bool_or(wide_{at})" for at in range(len(names)))
+    tasks = f"SELECT {ranges} FROM {rows} WHERE {FINISHED} GROUP BY {key}"
+    return [name for name, wide in zip(names, one(cursor, f"SELECT {some} FROM ({tasks})"), strict=True) if wide]
 
 
 def _far(cursor: duckdb.DuckDBPyConnection, rows: str, key: str, name: str) -> tuple[int, object]:
