@@ -76,13 +76,16 @@ def _left_out(cursor: duckdb.DuckDBPyConnection, rows: str) -> str:
 
 
 def _wide(cursor: duckdb.DuckDBPyConnection, rows: str, key: str, names: Sequence[str]) -> list[str]:
-    """The columns of which some task has values that are a unit apart: of most tables none."""
+    """The columns of which some task may have values that are a unit apart: of most tables none.
+
+    Tasks are grouped by their hash, which takes less than their names; two that share one only look wider.
+    """
     ranges = ", ".join(
         f"count({value}) >= {FEWEST_RUNS} AND max({value}) > {2 ** ((FAR - 1) / STEPS)} * min({value}) AS wide_{at}"
         for at, value in enumerate(f"CASE WHEN {name} > 0 THEN {name} END" for name in names)
     )
     some = ", ".join(f"bool_or(wide_{at})" for at in range(len(names)))
-    tasks = f"SELECT {ranges} FROM {rows} WHERE {FINISHED} GROUP BY {key}"
+    tasks = f"SELECT {ranges} FROM {rows} WHERE {FINISHED} GROUP BY hash({key})"
     return [name for name, wide in zip(names, one(cursor, f"SELECT {some} FROM ({tasks})"), strict=True) if wide]
 
 
