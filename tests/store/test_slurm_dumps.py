@@ -533,3 +533,14 @@ def test_commas_in_a_name_are_no_lists(store, write):
     report = store.ingest([write("c.csv", f"{head}1,a,{end}2,a,b,c,{end}")], IngestOptions())
     assert (report.format, report.rows, report.rejected) == ("slurm", 2, 0)
     assert store.frame("c", ["task_name"])["task_name"].tolist() == ["a", "a,b,c"]
+
+
+@pytest.mark.parametrize("name", ["TRESUsageInTot", "AllocTRES", "ReqGRES", "ExitCode", "NodeList", "nodes_", "tasks_"])
+def test_a_frame_with_an_empty_column_of_numbers_loads(store, tmp_path, name):
+    """pandas makes a column of floats of one that no line fills, and of a request in MiB whole numbers."""
+    heads = ["JobID", "State", "Elapsed", "ReqMem", "MaxRSS", "AllocCPUS"]
+    jobs = pd.DataFrame([["7", "COMPLETED", "01:00:00", 8192, "2G", 4]] * 3, columns=heads)
+    jobs.assign(ReqTRES=np.nan, **{name: "n" if name.endswith("_") else np.nan}).to_parquet(tmp_path / "jobs.parquet")
+    report, _ = loaded(store, tmp_path / "jobs.parquet")
+    frame = store.frame(report.dataset, ["requested_memory_bytes", "peak_memory_bytes"])
+    assert (report.format, frame.iloc[0].tolist()[1:]) == ("slurm", [8 * GIB, 2 * GIB])

@@ -279,12 +279,14 @@ def _further(
 ) -> list[Output]:
     used = {rule.source for rule in present if not rule.keep_source}
     units = dict(declared.units)
+    own_names = {*RESERVED, *(made.field for made in declared.made if made.aside)}
+    looked_at = {name for made in declared.made for name in (*made.needs, *made.may)}
     outputs = []
     for column in columns:
         if column.name in used:
             continue
         name = column.name
-        while name.lower() in taken or name.lower() in RESERVED:
+        while name.lower() in taken or name.lower() in own_names:
             name += "_2"
         taken.add(name.lower())
         truth = name.startswith(declared.truth_prefix)
@@ -302,6 +304,10 @@ def _further(
             continue
         if column.type == TEXT:
             outputs.append(Output(Column(name, TEXT, "", column.name, numeric=False, truth=truth), quoted(column.name)))
+            continue
+        if column.name in looked_at and declared.declared_type(column.name) == TEXT:  # a data frame has no text in it
+            sql = f"CAST({number_sql(column.name, column.type, PLAIN)} AS VARCHAR)"
+            outputs.append(Output(Column(name, TEXT, "", column.name, numeric=False, truth=truth), sql))
             continue
         kind = column.type if column.type in ("BIGINT", "BOOLEAN") else NUMBER
         reads = strange = ""
