@@ -1,6 +1,7 @@
 """Grid Engine's accounting: the file and what qacct prints, memory per slot, how jobs end, parts of parallel jobs."""
 
 import gzip
+import json
 
 import numpy as np
 import pytest
@@ -147,3 +148,19 @@ def test_a_table_between_colons_is_not_taken(store, write):
     text = "".join("a:b:c:1:2\n" for _ in range(5))
     with pytest.raises(TraceError):
         store.ingest([write("passwd.txt", text)], IngestOptions())
+
+
+def test_lines_of_json_are_the_accounting_of_gridware(store, write):
+    """Open Cluster Scheduler 9 writes accounting.jsonl, with moments in microseconds."""
+    job = {"job_number": 7, "task_number": 0, "start_time": 1_714_521_600_500_000, "end_time": 1_714_521_660_500_000}
+    job |= {"owner": "ann", "group": "lab", "qname": "all.q", "hostname": "n1", "slots": 4, "job_name": "a: b"}
+    job |= {"submission_time": 1_714_521_595_000_000, "category": "-l h_vmem=4G", "failed": 0, "exit_status": 0}
+    job |= {"ru_wallclock": 60, "ru_maxrss": 900, "cpu": 120.0, "maxvmem": 0.0, "maxrss": 2_000_000.0}
+    lines = [job, job | {"task_number": 3, "failed": 100, "exit_status": 137, "maxvmem": 16.0 * GIB}]
+    text = "\n".join(map(json.dumps, lines)) + '\n{"job_number": 8,\n'
+    report = store.ingest([write("accounting.jsonl", text)], IngestOptions())
+    assert (report.format, report.rows, report.rejected) == ("sge", 2, 1)
+    names = [*NAMES, "task_name", "start_time_s", "cpu_usage_percent"]
+    rows = store.frame(report.dataset, names, finished_only=False)[names].values.tolist()
+    assert rows[0] == ["7", "completed", 60, 16 * GIB, 2e6, 400, "a: b", 1_714_521_600.5, 200]
+    assert rows[1][:5] == ["7.3", "out of memory (failed 100)", 60, 16 * GIB, 16 * GIB]

@@ -1,12 +1,15 @@
-"""Grid Engine (SGE, Son of Grid Engine, Univa/Altair): `qacct -j` and the accounting file that it reads.
+"""Grid Engine (SGE, Son of Grid Engine, Univa/Altair, Gridware): `qacct -j` and the accounting file that it reads.
 
 Requests stand in the category (`-l h_vmem=4G,h_rt=3600`): memory is per slot. K, M, G count in 1024s, k, m, g in 1000s.
 maxvmem is the most virtual memory, which is what h_vmem limits; where it is 0 the largest resident size stands for it.
 
-Source: the manual pages accounting(5), qacct(1) and sge_types(1).
+Gridware's accounting file (accounting.jsonl) has an object of JSON a line, with the same fields.
+
+Source: the manual pages accounting(5), qacct(1) and sge_types(1); sge_accounting(5) of the Open Cluster Scheduler 9.
 """
 
 import itertools
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -54,8 +57,11 @@ LEAST_FIELDS = 43
 MOST_COLONS = 8
 FIRST_LINES = 20
 MOSTLY = 0.8
-FIRST_MS = 1e11
-"""Epochs above are milliseconds (Univa)."""
+FIRST_MS, FIRST_US = 1e11, 1e14
+"""Epochs above are milliseconds (Univa), or microseconds (Gridware)."""
+
+SPELLED = {"job_name": "jobname", "job_number": "jobnumber", "submission_time": "qsub_time", "task_number": "taskid"}
+"""Names of the manual and of JSON lines -> what qacct calls a field."""
 
 MEMORY = ("h_vmem", "m_mem_free", "mem_free", "mem_requested", "h_rss", "virtual_free", "s_vmem")
 """Requests of memory, the one that counts first."""
@@ -67,6 +73,7 @@ AGAIN = (24, 25, 30)
 ENFORCED, AFTER = 37, 100
 """Values of `failed` of a job that the scheduler or a signal ended."""
 
+_KEYS = {"job_number", "qname", "ru_wallclock", "exit_status"}
 _RULE = re.compile(r"^={20,}\s*$")
 _NUMBER = re.compile(r"^(\d+(?:\.\d+)?)([kKmMgGtT]?)$")
 _SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*([KMGT]?)B?$")
@@ -83,7 +90,20 @@ def recognises(head: str, name: str) -> bool:
         return False
     if _RULE.match(lines[0]):
         return any(line.split()[:1] == ["qname"] for line in lines)
+    if lines[0].startswith("{"):
+        return _object(lines[0]).keys() >= _KEYS
     return sum(_is_line(line.split(":")) for line in lines) >= MOSTLY * len(lines)
+
+
+def _object(text: str) -> dict[str, str]:
+    """The fields of a line of JSON, {} of what is none."""
+    try:
+        result = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(result, dict):
+        return {}
+    return {key: str(value) for key, value in result.items() if isinstance(value, (str, int, float))}
 
 
 def _is_line(cells: Sequence[str]) -> bool:
@@ -159,6 +179,9 @@ def _records(given: Given) -> Iterator[tuple[int, dict[str, str] | str, bool]]:
             record, begun, skipped = {}, line, False
         elif text.startswith("Total System Usage"):
             skipped = True  # the sums after the last record
+        elif record is None and text.startswith("{"):
+            fields = {SPELLED.get(key, key): value for key, value in _object(text).items()}
+            yield line, _whole(fields) if fields else text, True
         elif record is None:
             cells = _split(text)
             yield line, dict(zip(FIELDS, cells, strict=False)) if cells else text, raw.endswith("\n")
@@ -218,7 +241,7 @@ def _moment(text: str) -> str | float | None:
     """A moment: epochs in seconds, texts without fractions of a second, None for one that has not come."""
     if text.strip().isdecimal():
         value = float(text)
-        return (value / 1000 if value > FIRST_MS else value) or None
+        return value / (1e6 if value > FIRST_US else 1e3 if value > FIRST_MS else 1.0) or None
     return _FRACTION.sub(r"\1", text.strip())
 
 
@@ -311,5 +334,5 @@ FORMAT = Format(
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
     not_known="maxvmem is virtual memory: more than was resident, so a size may be larger than needed.",
-    rows_version=2,
+    rows_version=3,
 )
