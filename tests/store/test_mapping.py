@@ -464,6 +464,30 @@ def test_states_of_slurms_database_are_numbers(store, write):
     assert "COMPLETED" not in set(store.frame("e", ["status"], finished_only=False)["status"])
 
 
+@pytest.mark.parametrize("resources", ["1=4;2=8192;4=2", ""])
+def test_a_dump_of_slurms_database_has_its_units(store, write, resources):
+    """`mem_req` of each core has 2**63 more; `deleted` is no end, an account no user beside a uid."""
+    heads = "deleted,account,id_job,id_user,job_name,state,cpus_req,mem_req,timelimit,time_start,time_end,tres_req"
+    of_a_core = 2**63 if resources else 0
+    begun = [(at, 1_790_000_000 + 100 * at, at % 2 * of_a_core + 4096) for at in range(8)]
+    lines = (f"0,lab,{at},1001,a,3,4,{memory},120,{t},{t + 600}," for at, t, memory in begun)
+    text = "\n".join((heads, *(line + f'"{resources.replace(";", ",")}"' for line in lines)))
+    report = store.ingest([write("d.csv", text)], AUTO)
+    assert "named like a field" not in {check.name for check in report.checks}
+    fields = ["user", "group", "duration_s", "time_limit_s", "requested_memory_bytes"]
+    wanted = ["1001", "lab", 600, 7200, 4 * GIB]
+    assert store.frame("d", fields).iloc[0, 1:].tolist() == wanted
+
+
+def test_jobs_of_flux_have_a_limit_beside_their_time(store, write):
+    """`flux jobs -a --json`: `duration` is what a job may take, `runtime` what it took."""
+    run = {"name": "a", "ncores": 8, "duration": 3600.0, "runtime": 60.0, "status": "COMPLETED"}
+    jobs = [run | {"id": f"f{t}", "t_submit": t - 3, "t_run": t, "t_cleanup": t + 60} for t in range(10**9, 10**9 + 5)]
+    store.ingest([write("flux.json", json.dumps({"jobs": jobs}))], AUTO)
+    frame = store.frame("flux", ["start_time_s", "end_time_s", "duration_s", "time_limit_s"])
+    assert frame.iloc[0, 1:].tolist() == [1e9, 1e9 + 60, 60, 3600]
+
+
 def test_keys_of_pbs_are_requests_and_uses(store, write):
     heads = "Job_Name,Exit_status,resources_used.mem,Resource_List.mem,Resource_List.walltime,resources_used.walltime"
     text = table(heads, lambda at: (f"j{at}", 0, "2097152kb", "4gb", "02:00:00", "00:10:00"))

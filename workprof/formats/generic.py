@@ -5,7 +5,8 @@ A file whose columns already carry workprof's own field names (an export, for on
 
 import re
 
-from workprof.formats.declare import Format, Rule, Steps
+from workprof.core.units import MIB
+from workprof.formats.declare import Format, Made, Rule, Steps
 from workprof.formats.fields import FIELDS
 
 FINISHED = (
@@ -13,6 +14,35 @@ FINISHED = (
     "cd",  # Slurm's COMPLETED
 )
 """Words of runs that ended well, which tools cut short (`CD+`), or to which they add an exit code (`Completed (0)`)."""
+
+STATES_OF_SLURM = (
+    *("PENDING", "RUNNING", "SUSPENDED", "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED"),
+    *("BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY"),
+)
+"""States by their numbers in the table of jobs of Slurm's database, which `OF_SLURMS_DATABASE` tells."""
+OF_SLURMS_DATABASE = frozenset(["id_job", "state", "time_start", "time_end"])
+
+
+def _resource(number: int) -> str:
+    """The SQL of a resource by its number in Slurm's database ('1=4,2=8192,4=2'): cores, MiB, nodes are 1, 2, 4."""
+    each = (f"regexp_extract(CAST({column} AS VARCHAR), '(?:^|,){number}=(\\d+)', 1)" for column in RESOURCES)
+    return f"coalesce({', '.join(f'TRY_CAST({one} AS DOUBLE)' for one in each)})"
+
+
+RESOURCES = ("tres_req", "tres_alloc")
+"""Columns of resources of a whole job there; `mem_req` is of a node, or 2**63 more than that of a core.
+
+Source: Slurm's sources, slurmdbd's table of jobs and MEM_PER_CPU.
+"""
+OF_A_NODE = tuple(
+    Made(
+        "requested_memory_bytes",
+        f"coalesce(requested_memory_bytes, {MIB!r} * {_resource(2)} / coalesce({_resource(4)}, 1))",
+        needs=(column,),
+        may=("requested_memory_bytes", *RESOURCES),
+    )
+    for column in RESOURCES
+)
 
 FORMAT = Format(
     name="generic",
@@ -27,7 +57,8 @@ FORMAT = Format(
         *("0", "0.0", "0:0"),
     ),
     duration_from_times=True,
-    rows_version=10,
+    made=OF_A_NODE,
+    rows_version=11,
 )
 
 STEPS = Steps(
@@ -114,15 +145,33 @@ TRUTHS: dict[str, str] = {
 }
 """Names of statuses that are true or false -> the word for what is true."""
 
-STATES_OF_SLURM = (
-    *("PENDING", "RUNNING", "SUSPENDED", "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED"),
-    *("BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY"),
-)
-"""States by their numbers in the table of jobs of Slurm's database, which `OF_SLURMS_DATABASE` tells."""
-OF_SLURMS_DATABASE = frozenset(["id_job", "state", "time_start", "time_end"])
+OF_TOOLS: dict[str, tuple[frozenset[str], dict[str, tuple[str, str]]]] = {
+    "Jenkins": (
+        frozenset(["duration", "timestamp", "estimatedDuration", "result"]),
+        {"duration_s": ("duration", "ms"), "start_time_s": ("timestamp", "ms")},
+    ),
+    "Slurm's database": (
+        OF_SLURMS_DATABASE,
+        {
+            "end_time_s": ("time_end", "s"),  # 'deleted' is 0 or 1
+            "requested_memory_bytes": ("mem_req", "MiB"),
+            "time_limit_s": ("timelimit", "min"),
+        },
+    ),
+    "Flux": (
+        frozenset(["t_submit", "t_run", "runtime", "duration"]),
+        {
+            "start_time_s": ("t_run", "s"),
+            "end_time_s": ("t_cleanup", "s"),
+            "duration_s": ("runtime", "s"),
+            "time_limit_s": ("duration", "s"),
+        },
+    ),
+}
+"""Tool -> names of columns that tell its tables, and field -> column and unit as its manual has them.
 
-OF_JENKINS = frozenset(["duration", "timestamp", "estimatedDuration", "result"])
-"""Names of a build of Jenkins, whose numbers are all in milliseconds."""
+Source: Jenkins' REST API (builds), Slurm's sources (slurmdbd), flux-jobs(1).
+"""
 
 OF_SQUEUE = frozenset(["JOBID", "TIME", "TIME_LIMIT"])
 """Headings of squeue, whose TIME is how long a job ran so far."""

@@ -349,10 +349,8 @@ def guesses(look: Look) -> dict[str, Guess]:
             result[field] = _unit_of(field, column, named[column], look)
             free.remove(column)
     result = _on_one_clock(result, free, named, look)
-    if {*look.columns} >= generic.OF_JENKINS and result.get("duration_s", NO_GUESS).source.column in ("", "duration"):
-        known = {"duration_s": FieldSource("duration", "ms"), "start_time_s": FieldSource("timestamp", "ms")}
-        result |= {field: Guess(source, True, "as Jenkins writes it") for field, source in known.items()}
-        free = [column for column in free if column not in ("duration", "timestamp")]
+    result = _of_tools(result, look)
+    free = [column for column in free if column not in {guess.source.column for guess in result.values()}]
     if "duration_s" not in result and {*look.columns} >= generic.OF_SQUEUE and look.types["TIME"] == TEXT:
         result["duration_s"] = Guess(FieldSource("TIME", "s"), True, IN_VALUES)
         free.remove("TIME")
@@ -382,7 +380,13 @@ def _likeliest(
     """
     likely = [column for words in _WANTED[field] for column in free if words and free[column][0] == words]
     if field == "user":
-        likely.sort(key=lambda column: (look.types[column] in (NUMBER, "BIGINT"), column.endswith(".name")))
+        likely.sort(
+            key=lambda column: (
+                free[column][0] == {"account"},
+                look.types[column] in (NUMBER, "BIGINT"),
+                column.endswith(".name"),
+            )
+        )
     if field.startswith("requested"):
         likely.sort(key=lambda column: "req" not in column.lower())
     fitting = (column for column in likely if _fits(field, column, free[column][1], look))
@@ -393,6 +397,25 @@ def _likeliest(
     own = (field,) if field in result else ()
     best = max((*own, *fitting), key=lambda column: _bad_ends(column, look), default="")
     return "" if best in own else best
+
+
+def _known_of_tools(look: Look) -> tuple[str, dict[str, tuple[str, str]]]:
+    """The tool that a table's names tell, '' for none, and what it says of its columns."""
+    there = {*look.columns}
+    return next(((tool, known) for tool, (names, known) in generic.OF_TOOLS.items() if names <= there), ("", {}))
+
+
+def _of_tools(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
+    """The guesses with columns and units as a tool's manual has them, where a table's names tell the tool."""
+    tool, known = _known_of_tools(look)
+    if _is_own(result):
+        return result
+    filled = {column for column in look.columns if look.present(column, 1)}
+    sources = {field: FieldSource(*of) for field, of in known.items() if of[0] in filled}
+    result = result | {field: Guess(source, True, f"as {tool} has it") for field, source in sources.items()}
+    if {*generic.RESOURCES} & filled and "mem_req" in known.get(REQUESTED, ()):
+        del result[REQUESTED]
+    return result
 
 
 IN_UTC, LOCAL = "utc", "local"
@@ -513,7 +536,7 @@ def _shared(column: str, look: Look) -> bool:
 
 def unfit(look: Look, used: Mapping[str, FieldSource]) -> dict[str, str]:
     """Column -> the field of numbers that it is named like, of columns that are not used and hold no numbers."""
-    taken = {source.column for source in used.values()}
+    taken = {source.column for source in used.values()} | {column for column, _ in _known_of_tools(look)[1].values()}
     result = {}
     for column in look.columns:
         words = words_of(column)[0]
