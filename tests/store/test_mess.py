@@ -495,3 +495,10 @@ def test_a_last_row_that_adds_up_the_others_is_a_reject(store, write, last, tota
     assert (report.rows, report.rejected, report.lost) == ((5, 1, 0) if total else (6, 0, 0))
     rejects = store.rejects(report.hash)
     assert rejects["line"].tolist() == [7] * total
+
+
+def test_each_of_several_last_rows_that_add_up_the_others_is_a_reject(store, write):
+    text = "job,user,duration_min,mem_gb\n" + "".join(f"j{at},u,{60 + at},8\n" for at in range(5))
+    report = store.ingest([write("t.csv", f"{text}Total,,310,40\nMean,,62,8\nMax:,,64,8\n")], IngestOptions())
+    assert (report.rows, report.rejected, report.lost) == (5, 3, 0)
+    assert store.rejects(report.hash)["line"].tolist() == [7, 8, 9]

@@ -77,35 +77,42 @@ def collect(cursor: duckdb.DuckDBPyConnection, table: str, spooled: Spooled, pre
     return int(rows) + len(spooled.long_lines)
 
 
-TOTALS = r"(?:(?:grand|sub)[ -]?)?totals?|sum|average|mean|gesamt|summe|durchschnitt|mittelwert"
+TOTALS = (
+    r"(?:(?:grand|sub)[ -]?)?totals?|sum|average|mean|median|std|min(?:imum)?|max(?:imum)?|count|"
+    r"gesamt|summe|durchschnitt|mittelwert|anzahl"
+)
 TOTAL = "a total of the rows above, no run"
 
 
 def move_totals(cursor: duckdb.DuckDBPyConnection, stage: Stage, spooled: Spooled) -> int:
-    """Move a last row that adds up the others to the rejects, and return how many rows that were.
+    """Move last rows that add up the others to the rejects, and return how many rows that were.
 
-    One of its names is a word of sums, and a cell is empty that every other row fills.
+    One of the names of each is a word of sums, and a cell of all is empty that every other row fills.
     """
     rows = quoted(stage.rows)
     columns = [name for name, *_ in cursor.execute(f"DESCRIBE {rows}").fetchall() if name in FIELDS]
     named = [quoted(name) for name in columns if FIELDS[name].type == TEXT]
-    words = " OR ".join(f"regexp_full_match(trim(CAST({name} AS VARCHAR), ' :'), '(?i:{TOTALS})')" for name in named)
+    words = [f"regexp_full_match(trim(CAST({name} AS VARCHAR), ' :'), '(?i:{TOTALS})')" for name in named]
+    is_named = f"({' OR '.join(f'coalesce({each}, FALSE)' for each in words) or 'FALSE'})"
     last = f"rowid = (SELECT max(rowid) FROM {rows})"
-    (is_named,) = one(cursor, f"SELECT count(*) FROM {rows} WHERE {last} AND ({words or 'FALSE'})")
-    if not is_named:
+    if not one(cursor, f"SELECT count(*) FROM {rows} WHERE {last} AND {is_named}")[0]:
         return 0
-    filled = ", ".join(f"count({quoted(name)}), count({quoted(name)}) FILTER (WHERE {last})" for name in columns)
-    n, *counts = one(cursor, f"SELECT count(*), {filled} FROM {rows}")
-    if n < 2 or not any(of_all == n - 1 and not of_last for of_all, of_last in zip(*[iter(counts)] * 2, strict=True)):
+    below = f"rowid > coalesce((SELECT max(rowid) FROM {rows} WHERE NOT {is_named}), -1)"
+    filled = ", ".join(f"count({quoted(name)}), count({quoted(name)}) FILTER (WHERE {below})" for name in columns)
+    n, n_below, *counts = one(cursor, f"SELECT count(*), count(*) FILTER (WHERE {below}), {filled} FROM {rows}")
+    if n == n_below or not any(
+        of_all == n - n_below and not of_below for of_all, of_below in zip(*[iter(counts)] * 2, strict=True)
+    ):
         return 0
-    (line,) = lines_of_rows(cursor, np.array([n - 1]), spooled)
-    cursor.execute(
-        f"INSERT INTO {quoted(stage.rejects)} SELECT {original_line(spooled)}, NULL, "
-        f"(SELECT concat_ws(', ', {', '.join(named)}) FROM {rows} WHERE {last}), {text(TOTAL)} "
-        f"FROM {renumbered(spooled, f'(SELECT {int(line)} AS line)')}"
-    )
-    cursor.execute(f"DELETE FROM {rows} WHERE {last}")
-    return 1
+    for place in range(n - 1, n - n_below - 1, -1):
+        (line,) = lines_of_rows(cursor, np.array([place]), spooled)
+        cursor.execute(
+            f"INSERT INTO {quoted(stage.rejects)} SELECT {original_line(spooled)}, NULL, "
+            f"(SELECT concat_ws(', ', {', '.join(named)}) FROM {rows} WHERE {last}), {text(TOTAL)} "
+            f"FROM {renumbered(spooled, f'(SELECT {int(line)} AS line)')}"
+        )
+        cursor.execute(f"DELETE FROM {rows} WHERE {last}")
+    return int(n_below)
 
 
 def renumbered(spooled: Spooled, rejected: str) -> str:
