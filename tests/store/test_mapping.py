@@ -56,6 +56,10 @@ def taken(report):
         ("Elapsed (D-HH:MM:SS)", {"elapsed"}, ""),
         ("job_runtime_s", {"job", "run", "time"}, "s"),
         ("start_epoch", {"start"}, ""),
+        ("Speicher angefordert (GB)", {"memory", "requested"}, "GB"),
+        ("Maximaler Speicherverbrauch [MB]", {"peak", "memory", "used"}, "MB"),
+        ("Dauer in Minuten", {"duration"}, "min"),
+        ("Eigentümer", {"owner"}, ""),
     ],
 )
 def test_a_name_tells_words_and_unit(column, words, unit):
@@ -477,6 +481,18 @@ def test_a_dump_of_slurms_database_has_its_units(store, write, resources):
     fields = ["user", "group", "duration_s", "time_limit_s", "requested_memory_bytes"]
     wanted = ["1001", "lab", 600, 7200, 4 * GIB]
     assert store.frame("d", fields).iloc[0, 1:].tolist() == wanted
+
+
+def test_a_table_with_german_headings_loads(store, write):
+    heads = "Auftrag;Benutzer;Startzeit;Endzeit;Dauer (min);Speicher angefordert (GB);Speicher max (GB);Kerne;Zustand"
+    end = ("fehlgeschlagen", "erledigt")
+    rows = (f"j{at};a;0{at}.05.2024 08:15;0{at}.05.2024 09:45;90;4,5;2,{at};8;{end[at % 2]}" for at in range(1, 9))
+    report = store.ingest([write("d.csv", "\n".join((heads, *rows)))], AUTO)
+    fields = ["user", "duration_s", "requested_memory_bytes", "requested_cpu_percent", "status"]
+    frame = store.frame("d", fields, finished_only=False)
+    assert frame[fields].iloc[0].tolist() == ["a", 5400, 4.5e9, 800, "erledigt"]
+    assert [CAUSES[one] if one >= 0 else "finished" for one in causes_of(frame)][:2] == ["finished", "failed"]
+    assert report.rejected == 0
 
 
 def test_jobs_of_flux_have_a_limit_beside_their_time(store, write):

@@ -67,8 +67,13 @@ _STARTS = {
     "submitted": WAITING,
     "requeue": WAITING,
     "special_exit": WAITING,
+    **dict.fromkeys(("fehlgeschlagen", "fehler", "gescheitert"), FAILED),
+    **dict.fromkeys(("abgebrochen", "gelöscht"), KILLED),
+    **{"zeitüberschreitung": TIMED_OUT, "läuft": RUNNING, "warte": WAITING},
 }
 """How a status begins, in lower case; Slurm cuts long ones short (`OUT_OF_ME+`) and adds words (`CANCELLED by 1000`).
+
+German words are those of tables that people keep.
 
 Source: the state codes of Slurm's sacct, the phases and reasons of Kubernetes, the events of Borg, the statuses of
 Nextflow, Cromwell and the PAI trace.

@@ -12,6 +12,7 @@ from workprof.formats.fields import FIELDS
 FINISHED = (
     *("terminated", "completed", "complete", "succeeded", "success", "finished", "finish", "passed", "done", "ok"),
     "cd",  # Slurm's COMPLETED
+    *("erledigt", "fertig", "abgeschlossen", "erfolgreich", "beendet"),
 )
 """Words of runs that ended well, which tools cut short (`CD+`), or to which they add an exit code (`Completed (0)`)."""
 
@@ -234,7 +235,48 @@ WORDS: dict[str, str] = {
 }
 """Other spelling of a word -> the one of `SYNONYMS`."""
 
+IN_GERMAN: dict[str, str] = {
+    alias: words
+    for words, aliases in {
+        "user": "benutzer nutzer anwender benutzername nutzername",
+        "owner": "besitzer eigentümer",
+        "group": "gruppe arbeitsgruppe",
+        "project": "projekt",
+        "department": "abteilung",
+        "job": "auftrag",
+        "job id": "auftragsnummer jobnummer",
+        "job name": "auftragsname",
+        "task": "aufgabe",
+        "program": "programm",
+        "command": "befehl",
+        "queue": "warteschlange",
+        "node": "knoten",
+        "machine": "rechner maschine",
+        "state": "zustand",
+        "result": "ergebnis",
+        "return code": "rückgabewert",
+        "start": "startzeit startzeitpunkt beginn gestartet",
+        "end": "ende endzeit endzeitpunkt",
+        "submit": "eingereicht abgeschickt einreichzeit",
+        "duration": "dauer",
+        "run time": "laufzeit",
+        "time requested": "zeitlimit",
+        "memory": "speicher arbeitsspeicher hauptspeicher",
+        "memory used": "speicherverbrauch speichernutzung",
+        "memory requested": "speicheranforderung speicherlimit",
+        "requested": "angefordert angeforderte angeforderter beantragt reserviert",
+        "used": "genutzt genutzter benutzt verbraucht verwendet belegt",
+        "peak": "maximal maximale maximaler spitze",
+        "mean": "mittel mittlere mittlerer durchschnittlich durchschnittlicher",
+        "cpu": "kerne kernanzahl prozessoren cpukerne",
+        "count": "anzahl",
+    }.items()
+    for alias in aliases.split()
+}
+"""German word of a heading, in lower case -> the words of `SYNONYMS`."""
+
 TOGETHER: dict[str, str] = {
+    **IN_GERMAN,
     "jobid": "job id",
     "jobname": "job name",
     "taskname": "task name",
@@ -267,12 +309,45 @@ TOGETHER: dict[str, str] = {
 """Words that are written as one."""
 
 CORES = frozenset(
-    ["cpus", "cores", "vcpus", "vcores", "ncpu", "ncpus", "ncores", "processors", "slots", "gpus", "ngpu", "ngpus"]
+    [
+        *(
+            "cpus",
+            "cores",
+            "vcpus",
+            "vcores",
+            "ncpu",
+            "ncpus",
+            "ncores",
+            "processors",
+            "slots",
+            "gpus",
+            "ngpu",
+            "ngpus",
+        ),
+        *("kerne", "kernanzahl", "prozessoren", "cpukerne"),
+    ]
 )
 """Words that say that a column counts whole cores or GPUs."""
 
 FILLING = frozenset(
-    ["at", "date", "datetime", "timestamp", "ts", "utc", "epoch", "of", "the", "in", "on", "v", "total", "local"]
+    [
+        "at",
+        "date",
+        "datetime",
+        "timestamp",
+        "ts",
+        "utc",
+        "epoch",
+        "of",
+        "the",
+        "in",
+        "on",
+        "v",
+        "total",
+        "local",
+        "am",
+        "um",
+    ]
 )
 """Words that say nothing of which field a column is."""
 
@@ -295,10 +370,10 @@ UNIT_SUFFIXES: dict[str, str] = {
         "ms": "ms msec msecs millis millisecond milliseconds",
         "us": "us usec usecs micros microsecond microseconds µs",
         "ns": "ns nanos nanosecond nanoseconds",
-        "s": "s sec secs second seconds",
-        "min": "min mins minute minutes",
-        "h": "h hr hrs hour hours",
-        "d": "d day days",
+        "s": "s sec secs second seconds sek sekunden",
+        "min": "min mins minute minutes minuten",
+        "h": "h hr hrs hour hours std stunden",
+        "d": "d day days tage",
         "B": "b byte bytes",
         "KB": "kb kbyte kbytes kilobytes",
         "KiB": "kib ki",

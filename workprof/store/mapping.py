@@ -283,7 +283,7 @@ def words_of(column: str) -> tuple[frozenset[str], str]:
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", told)
     spaced = re.sub(r"([A-Z]+)([A-Z][a-z]{2,})", r"\1 \2", spaced)
     spaced = re.sub(r"\b([KMGTkmgt]i?) B\b", r"\1B", spaced.replace("_", " "))
-    parts = [part for part in re.split(r"[^a-z0-9µ]+", spaced.lower()) if part]
+    parts = [part for part in re.split(r"[^a-z0-9µäöüß]+", spaced.lower()) if part]
     unit = ""
     if len(parts) > 1 and parts[-1] in UNIT_SUFFIXES:
         unit = UNIT_SUFFIXES[parts.pop()]
