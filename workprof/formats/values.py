@@ -248,10 +248,12 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
     formats = (each.replace("%m/%d", "%d/%m") if day_first else each for each in MOMENTS)
     year_last = (each.replace("%m-%d", "%d-%m") if day_first else each for each in YEAR_LAST)
     short_first = (one for each in formats for one in dict.fromkeys((_short(each), each)))
+    iso = f"replace({value}, ',', '.')"  # Python's logs have a comma before the fraction, as ISO 8601 may
+    in_locale = rf"regexp_replace({value}, '^(\S*\d)[,.] ', '\1 ')"  # a browser writes '5/26/2024, 7:54:50 PM'
     return (
         f"CASE WHEN substr({value}, 5, 1) = '-' AND substr({value}, 8, 1) = '-' "
         f"THEN CASE WHEN NOT ({_begins(value, '9999', '000')}) "
-        f"THEN [nullif(each, 0) for each in [epoch(TRY_CAST({_offset(value)} AS TIMESTAMPTZ))]][1] END "
+        f"THEN [nullif(each, 0) for each in [epoch(TRY_CAST({_offset(iso)} AS TIMESTAMPTZ))]][1] END "
         f"WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
         f"WHEN {no_moment(value)} THEN NULL "
         f"WHEN regexp_full_match({value}, '{BASIC}') "
@@ -260,7 +262,7 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
         f"THEN epoch(try_strptime({value}, [{_listed(year_last)}])) "
         f"WHEN regexp_matches({value}, '^\\d{{4}}/') THEN epoch(try_strptime({value}, [{_listed(YEAR_FIRST)}])) "
         f"WHEN regexp_matches({value}, ' [+-]\\d{{4}}$') THEN epoch(try_strptime({value}, [{_listed(WITH_OFFSET)}])) "
-        f"ELSE epoch(try_strptime({value}, [{_listed(short_first)}])) END"
+        f"ELSE epoch(try_strptime({in_locale}, [{_listed(short_first)}])) END"
     )
 
 
