@@ -71,6 +71,8 @@ def test_a_name_tells_words_and_unit(column, words, unit):
     [
         ("job_id,job_name", ("{at}", "fit{kind}"), "job_id", "job_name"),
         ("id,job", ("{at}", "fit{kind}"), "id", "job"),
+        ("job,name", ("{at}", "fit{kind}"), "job", "name"),
+        ("job,application", ("j{at}", "fit{kind}"), "job", "application"),
         ("JobIDRaw,Name", ("{at}", "fit{kind}"), "JobIDRaw", "Name"),
         ("No.,job,cmd", ("{at}", "fit{at}", "./fit.sh"), "job", "cmd"),  # every job has a name of its own
         ("job_id,script", ("{at}", "fit{kind}.sh"), "job_id", "script"),
@@ -493,6 +495,16 @@ def test_a_table_with_german_headings_loads(store, write):
     assert frame[fields].iloc[0].tolist() == ["a", 5400, 4.5e9, 800, "erledigt"]
     assert [CAUSES[one] if one >= 0 else "finished" for one in causes_of(frame)][:2] == ["finished", "failed"]
     assert report.rejected == 0
+
+
+def test_headings_of_seff_and_of_eagle_are_fields(store, write):
+    heads = "JobID,State,Job Wall-clock time,wallclock_req,Memory Utilized,queue_name"
+    text = table(heads, lambda at: (at, "COMPLETED", f"01:00:{10 + at}", "4-00:00:00", "1.5 GB", "batch"))
+    report = store.ingest([write("s.csv", text)], AUTO)
+    assert {field: column for field, (column, _) in taken(report).items()} == {
+        "job_name": "JobID", "workload": "queue_name", "status": "State", "duration_s": "Job Wall-clock time",
+        "time_limit_s": "wallclock_req", "peak_memory_bytes": "Memory Utilized",
+    }  # fmt: skip
 
 
 def test_jobs_of_flux_have_a_limit_beside_their_time(store, write):

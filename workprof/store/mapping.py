@@ -316,7 +316,9 @@ _TRUTHS = {words_of(name)[0]: truth for name, truth in generic.TRUTHS.items()}
 _WANTED = {field: tuple(words_of(name)[0] for name in names) for field, names in SYNONYMS.items()}
 
 
-OUTER = frozenset(["metadata", "spec", "status", "stats", "attributes", "properties", "details", "info"])
+OUTER = frozenset(
+    ["metadata", "spec", "status", "stats", "attributes", "properties", "details", "info", "time", "times", "timing"]
+)
 """Members of a record that only hold others: Kubernetes' `metadata.name` and `status.startTime`."""
 
 
@@ -502,8 +504,9 @@ def _on_one_clock(
 def _with_task(result: dict[str, Guess], free: Sequence[str], look: Look) -> dict[str, Guess]:
     """The guesses with a job's name that runs share as their task, where no column is one.
 
-    Beside a number, a name says what runs ('job_id', 'job_name'), and a stage (GitLab's) holds several of them. Without
-    one, jobs of a table with workprof's own fields stay jobs: they may have several runs.
+    Beside a number, or a job that no other run shares, a name says what runs ('job_id', 'job_name'), and a stage
+    (GitLab's) holds several of them. Without one, jobs of a table with workprof's own fields stay jobs: they may have
+    several runs.
     """
     if "job_name" not in result:
         return result
@@ -513,7 +516,8 @@ def _with_task(result: dict[str, Guess], free: Sequence[str], look: Look) -> dic
         if words_of(stage.source.column)[0] != {"stage"} or not numbers or not _shared(job.source.column, look):
             return result
         return {"workload": stage} | result | {"task_name": job, "job_name": Guess(FieldSource(numbers[0]), True, "")}
-    if NUMBERED.fullmatch(job.source.column.strip()):
+    alone = not _is_own(result) and not _shared(job.source.column, look)
+    if alone or NUMBERED.fullmatch(job.source.column.strip()):
         names = [column for column in free if words_of(column)[0] in _WANTED["job_name"] and column not in numbers]
         task = next((column for column in names if _shared(column, look)), None)
         return result if task is None else result | {"task_name": Guess(FieldSource(task), True, "")}
