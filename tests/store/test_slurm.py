@@ -402,3 +402,10 @@ def test_a_time_of_all_cores_tells_how_long_a_job_ran(store, write, name, cells)
     text = f"JobID|State|NCPUS|{name}|MaxRSS|ReqMem\n7|COMPLETED|4|{cells[0]}||8G\n7.batch|COMPLETED|4|{cells[1]}|2G|\n"
     _, rows = loaded(store, write, text, "duration_s", "peak_memory_bytes")
     assert rows == [[3600, 2 * GIB]]
+
+
+def test_cores_of_a_job_that_got_none_are_not_known(store, write):
+    text = "JobID|State|Elapsed|AllocCPUS|ReqMem|MaxRSS\n1|COMPLETED|01:00:00|8|4G|1G\n2|PENDING|00:00:00|0|4G|\n"
+    report = store.ingest([write("s.txt", text)], IngestOptions())
+    frame = store.frame(report.dataset, ["requested_cpu_percent"], finished_only=False)
+    np.testing.assert_equal(frame["requested_cpu_percent"].tolist(), [800, np.nan])

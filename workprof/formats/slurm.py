@@ -362,7 +362,8 @@ FORMAT = Format(
         Made(
             "requested_cpu_percent",
             _first(
-                *(f"100 * {_count(column)}" for column in ("ReqCPUS", "NCPUS", "AllocCPUS")),
+                # a job that never started was given none
+                *(f"nullif(100 * {_count(column)}, 0)" for column in ("ReqCPUS", "NCPUS", "AllocCPUS")),
                 *(_read(column, "cpu", values.amount, 100.0) for column in ("ReqTRES", "AllocTRES")),
             ),
             may=("ReqCPUS", "NCPUS", "AllocCPUS", "ReqTRES", "AllocTRES"),
@@ -455,5 +456,5 @@ FORMAT = Format(
         ),
     ),
     not_known="Slurm samples memory: a peak between two samples is missed, so a size may be too small.",
-    rows_version=10,
+    rows_version=11,
 )
