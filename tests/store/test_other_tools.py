@@ -24,6 +24,16 @@ TEXTS = {
         "sacct",
     ),
     "scontrol": ("JobId=4471 JobName=align\n   UserId=ann(1001)\n", "scontrol", "sacct"),
+    "showq": (
+        "active jobs------------------------\nJOBID  USERNAME  STATE PROCS  REMAINING\n\n1 ann Running 4 1:00\n",
+        "showq's list",
+        "qstat -x -f",
+    ),
+    "flux jobs": (
+        "       JOBID USER     NAME       ST NTASKS NNODES\n    fAbc12 ann      a      CD      4      1\n",
+        "flux jobs",
+        "flux jobs -a --json",
+    ),
     "sacct -n": ("1|a|COMPLETED|00:10:00\n1.batch|b|COMPLETED|00:10:00\n", "without a heading", "sacct -a -P"),
     "scrape": (
         '# HELP m_bytes Memory.\n# TYPE m_bytes gauge\nm_bytes{namespace="a",pod="web-1"} 3e+08 1714557600000\n',

@@ -16,6 +16,7 @@ BJOBS = (
     '`LSB_DISPLAY_YEAR=y bjobs -u all -a -json -o "jobid stat user queue job_name submit_time start_time finish_time '
     'run_time cpu_used max_mem combined_resreq slots" > bjobs.json`, or the file lsb.acct'
 )
+FLUX = "`flux jobs -a --json > jobs.json`"
 CONDOR = "`condor_history -json > jobs.json`"
 PODS = "`kubectl get pods -A -o json > pods.json`, and for use a range query of Prometheus (see docs/formats)"
 SADF = "`sadf -d -- -A > counters.csv`, or record with `workprof record`"
@@ -75,6 +76,8 @@ TOOLS = (
     _tool(r"^Job [Ii][dD]\s+(?:Name|Username)\s+", "qstat's list", OPEN, QSTAT),
     _tool(r"^\s*Req'd\s+Req'd\s+Elap", "qstat's list", OPEN, QSTAT),
     _tool(r"^Job Id: \S+\n\s+Job_Name = ", "qstat -f as a text", "its lines are broken to fit", QSTAT),
+    _tool(r"^active jobs-+", "showq's list", OPEN, f"{QSTAT}; of Slurm {SACCT}"),
+    _tool(r"^\s*JOBID\s+(?:QUEUE\s+)?USER\s+NAME\s+ST\s+NTASKS", "flux jobs' list", "it is cut to fit", FLUX),
     _tool(r"^job-ID\s+prior\s+name\s+user", "qstat's list of Grid Engine", "its jobs have not ended", QACCT),
     _tool(r"^JOBID\s+USER\s+STAT\s+QUEUE", "bjobs' list", "it is cut to fit and has no use", BJOBS),
     _tool(r"^\s*Job <\d+(?:\[\d+\])?>, ", "output of bjobs -l or bhist -l", FOR_PEOPLE, BJOBS),
