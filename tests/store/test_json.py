@@ -228,6 +228,23 @@ def test_rows_under_their_ids_are_rows_and_what_is_none_is_rejected(store, write
     assert (late.rows, late.rejected) == (300, 1)
 
 
+@pytest.mark.parametrize("member", [{"priority": [0, 1, 0]}, {"job_id": ["0", "1", "2"]}, {"id": [7, 8, 0]}])
+def test_the_key_of_a_row_is_kept_though_a_member_of_some_rows_equals_it(store, write, member):
+    ((name, said),) = member.items()
+    rows = {str(at): {"task_name": "align", "duration_s": 60, name: each} for at, each in enumerate(said)}
+    store.ingest([write("k.json", json.dumps(rows))], IngestOptions())
+    column = "key" if name == "id" else "job_name"
+    assert [float(each) for each in store.frame("k", [column])[column]] == [0, 1, 2]
+
+
+def test_lists_and_objects_of_a_row_name_nothing(store, write):
+    rows = [
+        {"id": f"b{at}", "jobs": [{"id": "j"}], "pipeline": {}, "node": "[12] a", "elapsed": "60s"} for at in range(3)
+    ]
+    mapping = store.ingest([write("builds.json", json.dumps(rows))], IngestOptions()).mapping
+    assert {field: one["from"] for field, one in mapping.items()} == {"job_name": "id", "node": "node", "duration_s": "elapsed"}
+
+
 def test_a_broken_array_says_how_to_keep_the_good_rows(store, write):
     with pytest.raises(WorkprofError, match="one object per line"):
         store.ingest([write("b.json", GOOD)], IngestOptions())

@@ -44,6 +44,7 @@ class JsonShape:
     path: tuple[str, ...] = ()  # the keys of a document under which the rows are
     # the one key of every object, whose value is the row: `{"tasks": [{"task": {...}}, {"task": {...}}]}`
     around: str = ""
+    named: str = ""  # of 'keyed': the column that a row's key becomes, '' where a member of every row is its key
 
 
 def is_json(head: str) -> bool:
@@ -62,8 +63,8 @@ def json_shape(head: str) -> JsonShape:
         return JsonShape(LINES)
     end = _end_of_value(head, begin)
     several = end >= 0 and bool(_NEXT.match(head, end)) and bool(head[end:].strip())
-    if not several and _keyed(head, begin):
-        return JsonShape(KEYED, begin)
+    if not several and (rows := _keyed(head, begin)):
+        return JsonShape(KEYED, begin, named=_column_of_keys(rows))
     found = _list_in(head, begin, 0 if several else MOST_DEEP)
     if found is not None:
         return found
@@ -94,8 +95,8 @@ def _list_in(head: str, begin: int, deep: int) -> JsonShape | None:
         is_object = head.startswith("{", key.end())
         only = (name, key.end()) if at == begin + 1 and is_object else ("", -1)
         wrapper = (name, key.end()) if name in WRAPPERS and is_object and wrapper[1] < 0 else wrapper
-        if deep and is_object and _keyed(head, key.end()):
-            keyed.append(JsonShape(KEYED, key.end(), (name,)))
+        if deep and is_object and (rows := _keyed(head, key.end())):
+            keyed.append(JsonShape(KEYED, key.end(), (name,), named=_column_of_keys(rows)))
         at = _end_of_value(head, key.end())
         if at < 0:
             break
@@ -106,9 +107,9 @@ def _list_in(head: str, begin: int, deep: int) -> JsonShape | None:
     return keyed[0] if len(keyed) == 1 else other
 
 
-def _keyed(head: str, begin: int) -> list[dict[str, Any]]:
-    """The first members of an object as rows, with their key as a column; none where they are no rows alike."""
-    result: list[dict[str, Any]] = []
+def _keyed(head: str, begin: int) -> list[tuple[str, dict[str, Any]]]:
+    """The keys and values of the first members of an object as rows; none where they are no rows alike."""
+    result: list[tuple[str, dict[str, Any]]] = []
     at = begin + 1
     while len(result) < LOOKED_AT_ROWS and (key := _KEY.match(head, at)):
         try:
@@ -117,19 +118,28 @@ def _keyed(head: str, begin: int) -> list[dict[str, Any]]:
             break
         if not isinstance(value, dict):
             return []
-        result.append(_named(json.loads(key[1], strict=False), value))
-    known = [row.keys() for row in result]
+        result.append((json.loads(key[1], strict=False), value))
+    known = [row.keys() for _, row in result]
     alike = all(len(one & known[0]) > max(len(one), len(known[0])) / 2 for one in known)
     return result if len(result) > 1 and alike else []
 
 
-def _named(key: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with the key that it stands under, where none of its values is the key."""
-    return dict(row) if key in map(str, row.values()) else {KEY if ID in row else ID: key} | dict(row)
+def _column_of_keys(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """The column that the keys of rows become, '' where a member of every row is its key.
+
+    A member that is the key of some rows alone tells another thing: an exit code of 0 and 1 beside jobs 0 and 1.
+    """
+    if any(all(str(row.get(name)) == key for key, row in rows) for name in rows[0][1]):
+        return ""
+    return KEY if any(ID in row for _, row in rows) else ID
+
+
+def _named(key: str, row: Mapping[str, Any], column: str) -> dict[str, Any]:
+    return {column: key} | dict(row) if column else dict(row)
 
 
 ID, KEY = "id", "key"
-"""Columns of a row's key; the second where the row has the first."""
+"""Columns of a row's key; the second where rows have the first."""
 
 
 def first_objects(head: str, whole: bool) -> list[dict[str, Any]]:
@@ -141,7 +151,7 @@ def first_objects(head: str, whole: bool) -> list[dict[str, Any]]:
 
 def _first(head: str, shape: JsonShape, whole: bool) -> list[dict[str, Any]]:
     if shape.kind == KEYED:
-        return _keyed(head, shape.at)
+        return [_named(key, row, shape.named) for key, row in _keyed(head, shape.at)]
     if shape.kind != LINES:
         return _objects_from(head, shape.at, one_list=shape.kind != OBJECTS)
     lines = head.splitlines() if whole else head.splitlines()[:-1]
@@ -239,34 +249,34 @@ def _members(path: Path, origin: str, shape: JsonShape, repeated: RepeatedKeys) 
         if shape.path:
             text = JsonWindow(stream, origin, repeated, MAX_MEMBER_CHARACTERS)
             while text.peek():
-                yield from _under(text, shape.path, shape.kind, repeated)
+                yield from _under(text, shape.path, shape, repeated)
             return
         text = JsonWindow(stream, origin, repeated)
         if shape.kind == ARRAY:
             yield from _elements(text, repeated)
         elif shape.kind == KEYED:
-            yield from _by_key(text, repeated)
+            yield from _by_key(text, shape.named, repeated)
         if shape.kind != OBJECTS and text.peek():
             raise text.broken("there is more after the end of the rows")
         while text.peek():
             yield _row(text, text.line, repeated)
 
 
-def _under(text: JsonWindow, path: tuple[str, ...], kind: str, repeated: RepeatedKeys) -> Iterator[JsonRow]:
+def _under(text: JsonWindow, path: tuple[str, ...], shape: JsonShape, repeated: RepeatedKeys) -> Iterator[JsonRow]:
     """The rows under the keys of a document; its other members are passed over."""
     for key in keys(text):
-        if key != path[0] or text.peek() != ("{" if path[1:] or kind == KEYED else "["):
+        if key != path[0] or text.peek() != ("{" if path[1:] or shape.kind == KEYED else "["):
             text.value()
         elif path[1:]:
-            yield from _under(text, path[1:], kind, repeated)
+            yield from _under(text, path[1:], shape, repeated)
         else:
-            yield from _by_key(text, repeated) if kind == KEYED else _elements(text, repeated)
+            yield from _by_key(text, shape.named, repeated) if shape.kind == KEYED else _elements(text, repeated)
 
 
-def _by_key(text: JsonWindow, repeated: RepeatedKeys) -> Iterator[JsonRow]:
+def _by_key(text: JsonWindow, column: str, repeated: RepeatedKeys) -> Iterator[JsonRow]:
     for key in keys(text):
         one = _row(text, text.line, repeated)
-        yield one if one.row is None else replace(one, row=_named(key, one.row))
+        yield one if one.row is None else replace(one, row=_named(key, one.row, column))
 
 
 def _elements(text: JsonWindow, repeated: RepeatedKeys) -> Iterator[JsonRow]:

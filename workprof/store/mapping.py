@@ -335,10 +335,19 @@ def _named(columns: Sequence[str]) -> dict[str, tuple[frozenset[str], str]]:
     return result
 
 
+LIST_OR_OBJECT = re.compile(r"""\s*(?:\[(?:\s*["'{\[].*)?\]|\{(?:\s*["'].*)?\})\s*""", re.DOTALL)
+"""Texts of lists and objects, which name nothing: the jobs of a build, the tasks of a run."""
+
+
+def _is_of_values(column: str, look: Look) -> bool:
+    there = look.present(column, 1000)
+    return not there or not all(map(LIST_OR_OBJECT.fullmatch, there))
+
+
 def guesses(look: Look) -> dict[str, Guess]:
     """Field -> what it may be taken from: equal names first, then by `SYNONYMS`; every column is used once."""
     named = _named(look.columns)
-    free = list(look.columns)
+    free = [column for column in look.columns if _is_of_values(column, look)]
     result: dict[str, Guess] = {}
     for field in FIELDS:
         if field in free:
