@@ -409,6 +409,31 @@ def changed(place: tuple, value: object) -> dict:
     return pod
 
 
+@pytest.mark.parametrize(
+    ("reason", "state"),
+    [("PreemptionByScheduler", "Preempted"), ("DeletionByTaintManager", "Evicted"), ("SomethingNew", "Failed")],
+)
+def test_a_condition_says_why_a_pod_was_ended_from_outside(reason, state):
+    pod = changed(("status", "conditions"), [{"type": "DisruptionTarget", "status": "True", "reason": reason}])
+    pod["status"]["containerStatuses"][0]["state"]["terminated"]["reason"] = "Error"
+    ((cells, *_),) = kubernetes_rows.pod_of(1, pod).rows
+    assert cells[kubernetes_rows.COLUMNS.index("status")] == state
+
+
+@pytest.mark.parametrize("pending", ["True", "False"])
+def test_while_a_resize_is_pending_a_container_has_what_its_status_says(store, write, pending):
+    pod = copy.deepcopy(PODS[2])
+    wanted = {"requests": {"cpu": "2", "memory": "4Gi"}, "limits": {"memory": "8Gi", "nvidia.com/gpu": "1"}}
+    pod["spec"]["containers"][0]["resources"] = wanted
+    pod["status"]["containerStatuses"][0]["resources"] = {"requests": {"memory": "1Gi"}, "limits": {"memory": "2Gi"}}
+    pod["status"]["conditions"] = [{"type": "PodResizePending", "status": pending, "reason": "Deferred"}]
+    report = store.ingest([write("pods.json", json.dumps(pod))], IngestOptions())
+    named = ["requested_memory_bytes", "memory_limit", "requested_gpu_percent"]
+    first = store.frame("pods", named, finished_only=False).loc[0, named].tolist()
+    assert first == ([GIB, 2 * GIB, 100] if pending == "True" else [4 * GIB, 8 * GIB, 100])
+    assert ("resize pending" in {check.name for check in report.checks}) == (pending == "True")
+
+
 ASKED = ("spec", "containers", 0, "resources", "requests")
 NO_PODS = [
     (7, ""),

@@ -94,6 +94,7 @@ class _Pods:
     late: int = 0
     restarted: int = 0
     kills: int = 0
+    resizing: int = 0
     namesakes: int = 0
     several: int = 0
     given: int = 0
@@ -123,6 +124,7 @@ class _Pods:
         self.late += hash(key) in self.gone
         self.restarted += pod.restarted
         self.kills += pod.killed
+        self.resizing += pod.resizing
         if key not in self.held or _is_over(pod) or not _is_over(self.held[key]):
             self.held[key] = pod
         self.listed.add(key)
@@ -249,6 +251,12 @@ class _Pods:
                 "random end",
             ),
             ("restarts", "info", self.restarted, "pods had containers that were restarted (column restarts)"),
+            (
+                "resize pending",
+                "info",
+                self.resizing,
+                "pods wait for a resize: the requests and limits that they have count, not those that they want",
+            ),
             (
                 "killed for memory",
                 "warning",
@@ -384,7 +392,7 @@ FORMAT = Format(
         *(("pod_cpu_request", "cores"), ("pod_memory_request", "B")),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
-    rows_version=7,
+    rows_version=8,
     seen="seen",
     not_known="Lists of pods do not say what pods used: load series of Prometheus, which say both.",
 )

@@ -36,6 +36,13 @@ OOM_KILLED = "OOMKilled"
 FAILED, ENDED = "Failed", ("Succeeded", "Failed")
 CAUSES = ("Evicted", "DeadlineExceeded", "Preempting", "Preempted", "NodeLost", "Shutdown")
 """Reasons of a failed pod that say more than its phase."""
+DISRUPTED = {
+    "PreemptionByScheduler": "Preempted",
+    "DeletionByTaintManager": "Evicted",
+    "EvictionByEvictionAPI": "Evicted",
+    "DeletionByPodGC": "NodeLost",
+}
+"""Reasons of the condition DisruptionTarget of a pod that was ended from outside -> the one of `CAUSES`."""
 
 USER_LABELS = ("user", "username", "user-name", "owner", "submitter", "submitted-by", "creator")
 TEAM_LABELS = ("team", "project", "department", "group", "queue-name")
@@ -63,6 +70,7 @@ class Pod:
     labels: dict[str, str]
     restarted: bool
     killed: bool
+    resizing: bool
 
 
 def labelled(labels: Object, words: tuple[str, ...]) -> str:
@@ -138,6 +146,11 @@ def pod_of(line: int, pod: Object) -> Pod:
     metadata, spec, status = (object_of(pod, key) for key in ("metadata", "spec", "status"))
     labels, notes = object_of(metadata, "labels"), object_of(metadata, "annotations")
     statuses = (*objects_of(status, "containerStatuses"), *objects_of(status, "initContainerStatuses"))
+    resizing = any(
+        each.get("type") == "PodResizePending" and each.get("status") == "True"
+        for each in objects_of(status, "conditions")
+    )
+    spec = _in_force(spec, statuses) if resizing else spec
     fate = _fate(statuses)
     name, made = text_of(metadata, "name"), made_of(metadata)
     words = {key: text_of(labels, key) for key in labels}
@@ -153,7 +166,23 @@ def pod_of(line: int, pod: Object) -> Pod:
         words,
         fate.restarts > 0,
         fate.oom_kills > 0,
+        resizing,
     )
+
+
+def _in_force(spec: Object, statuses: Collection[Object]) -> Object:
+    """A pod's spec with the requests and limits that its containers have, while its node has not made those it wants.
+
+    Source: Kubernetes' documentation of the resize of containers in place (desired and actual resources).
+    """
+    actual = {text_of(each, "name"): object_of(each, "resources") for each in statuses}
+    changed: dict[str, list[Object]] = {}
+    for key in ("containers", "initContainers"):
+        for each in objects_of(spec, key):
+            wanted, has = object_of(each, "resources"), actual.get(text_of(each, "name"), {})
+            both = {kind: {**object_of(wanted, kind), **object_of(has, kind)} for kind in ("requests", "limits")}
+            changed.setdefault(key, []).append({**each, "resources": {**wanted, **both}})
+    return {**spec, **changed}
 
 
 _NOTES = (("node", "name"), ("step", "name"), ("flow", "name"))
@@ -245,12 +274,25 @@ def _common(metadata: Object, spec: Object, status: Object, labels: Object, fate
     }
 
 
+def _disrupted(status: Object) -> str:
+    """Why a pod was ended from outside, where a condition says so; '' where none does.
+
+    Source: Kubernetes' documentation of disruptions, pod disruption conditions.
+    """
+    told = (
+        text_of(each, "reason")
+        for each in objects_of(status, "conditions")
+        if each.get("type") == "DisruptionTarget" and each.get("status") == "True"
+    )
+    return next((DISRUPTED[each] for each in told if each in DISRUPTED), "")
+
+
 def _own(container: Object, spec: Object, status: Object, fate: _Fate) -> dict[str, Cell]:
     """The cells of a container; `spec` is the pod's where its overhead counts here, else empty."""
     resources, overhead = object_of(container, "resources"), object_of(spec, "overhead")
     requests, limits = object_of(resources, "requests"), object_of(resources, "limits")
     cpu_limit, memory_limit = amount_in(limits, "cpu"), amount_in(limits, "memory")
-    reason, phase = text_of(status, "reason"), text_of(status, "phase")
+    reason, phase = text_of(status, "reason") or _disrupted(status), text_of(status, "phase")
     state = phase
     if phase == FAILED:
         state = OOM_KILLED if fate.killed else reason if reason in CAUSES else phase
