@@ -55,7 +55,7 @@ def test_an_export_of_the_table(store, write):
     np.testing.assert_array_equal(frame["requested_cpu_percent"], [50, 200, *[np.nan] * 4])
     told = frame["status"].astype(object).tolist()
     causes = [cause_of(told[at]) for at in (1, 2, 3, 5)]
-    assert causes == ["failed", "running", "failed", "other"]
+    assert causes == ["failed", "running", "failed", "never started"]
     runs = set(store.frame("task_instance", ["task_name"])["task_name"])
     assert "extract" in runs and not runs & {"load", "wait", "again", "never"}
 

@@ -174,7 +174,7 @@ def test_ends_of_running_rows_at_one_moment_are_that_of_the_export(store, write)
     ("words", "count", "level"),
     [
         (("ENDED_OK", "ENDED_OK", "FAILED"), 2, "warning"),
-        (("done", "done", "Skipped", "failed"), 1, "info"),
+        (("done", "done", "Unstable", "failed", "Crashed"), 1, "info"),
         (("done", "137", "0:9", "", "RUNNING", "OUT_OF_ME+"), 0, ""),
     ],
 )
@@ -183,6 +183,23 @@ def test_statuses_that_are_no_known_words_are_told(store, write, words, count, l
     report, *_ = loaded(store, write, f"job_name,start_time_s,end_time_s,status\n{rows}")
     found = [(check.count, check.level) for check in report.checks if check.name == "unknown statuses"]
     assert found == ([(count, level)] if count else [])
+
+
+@pytest.mark.parametrize("word", ["skipped", "manual", "NOT_BUILT", "not_run", "upstream_failed"])
+def test_jobs_that_are_passed_over_never_started(store, write, word):
+    text = f"job_name,start_time_s,end_time_s,status\na,0,60,success\nb,60,60,{word}\nc,,,{word}\n"
+    report, frame, checks = loaded(store, write, text)
+    assert (report.never_started, "unknown statuses" in checks) == (2, False)
+    assert [CAUSES[code] for code in causes_of(frame)[1:]] == [NEVER_STARTED, NEVER_STARTED]
+
+
+def test_an_application_of_yarn_without_a_final_status_runs(store, write):
+    head = "id,state,finalStatus,startedTime,finishedTime,elapsedTime\n"
+    rows = "a,FINISHED,SUCCEEDED,1714557600000,1714558600000,1000000\n"
+    rows += "b,FINISHED,FAILED,1714557600000,1714557700000,100000\nc,RUNNING,UNDEFINED,1714557600000,0,900000\n"
+    report, frame, checks = loaded(store, write, head + rows)
+    assert (report.running, "unknown statuses" in checks) == (1, False)
+    assert (frame["duration_s"].tolist(), np.isnan(frame["end_time_s"]["c"])) == ([1000, 100, 900], True)
 
 
 def test_the_ledger_counts_what_running_runs_hold_apart(store, write):

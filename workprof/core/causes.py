@@ -36,6 +36,7 @@ _STARTS = {
     "stopped": KILLED,
     "shutdown": KILLED,
     "fail": FAILED,
+    "crash": FAILED,
     "retryablefail": FAILED,
     "unstartable": FAILED,
     "up_for_retry": FAILED,
@@ -93,11 +94,12 @@ _WORDS = {
     **dict.fromkeys(("schedule", "enable", "update_running"), RUNNING),
     **dict.fromkeys(("submit", "queue", "update_pending", "ready"), WAITING),
     **{"exit": FAILED, **dict.fromkeys(("run", "prov", "ususp", "ssusp"), RUNNING)},
-    **dict.fromkeys(("pend", "psusp", "wait", "runnable"), WAITING),
+    **dict.fromkeys(("pend", "psusp", "wait", "runnable", "created", "blocked"), WAITING),
+    **dict.fromkeys(("skipped", "manual", "not_run", "not_built", "not_started", "upstream_failed"), NEVER_STARTED),
     **SHORT_STATES,
 }
-"""Whole statuses, in lower case, of Borg, Alibaba, LSF and AWS Batch: Borg's SCHEDULE runs, while another's 'scheduled'
-waits."""
+"""Whole statuses, in lower case, of Borg, Alibaba, LSF, AWS Batch, and of what CI systems and workflows pass over: Borg's
+SCHEDULE runs, while another's 'scheduled' waits."""
 
 FOR_MEMORY = (
     r"\boom|out[ _-]?of[ _-]?memory|mem(?:ory)?[ _-]?limit|memory ?error|exceed\w* .*\bmemory|\bmemory\b.* exceed"

@@ -120,7 +120,7 @@ FORMAT = Format(
         ),
     ),
     not_known="Airflow does not measure what a task used.",
-    rows_version=3,
+    rows_version=4,
 )
 
 FURTHER = "further"

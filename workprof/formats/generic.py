@@ -185,6 +185,9 @@ Source: Jenkins' REST API (builds), Slurm's sources (slurmdbd), flux-jobs(1).
 OF_SQUEUE = frozenset(["JOBID", "TIME", "TIME_LIMIT"])
 """Headings of squeue, whose TIME is how long a job ran so far."""
 
+OF_YARN = ({"final", "status"}, {"final", "state"}), {"undefined": "running"}
+"""Names of the column of how applications of YARN ended, and its word for those that have not."""
+
 FALSE_WORDS = {"finished": "failed", "completed": "not completed"}
 """Word for what is true -> that for what is false; of any other, this has finished."""
 

@@ -19,7 +19,17 @@ from math import isclose
 
 import duckdb
 
-from workprof.core.causes import FOR_MEMORY, KILLS, OTHER, RUNNING, WAITING, cause_of, starts_of, words_of
+from workprof.core.causes import (
+    FOR_MEMORY,
+    KILLS,
+    NEVER_STARTED,
+    OTHER,
+    RUNNING,
+    WAITING,
+    cause_of,
+    starts_of,
+    words_of,
+)
 from workprof.core.text import visible
 from workprof.core.units import DAY_S, DURATION_FACTORS, FIRST_EPOCH_S, HOUR_S, MINUTE_S, format_duration
 from workprof.formats.declare import NUMBER
@@ -522,7 +532,8 @@ def _statuses(cursor: duckdb.DuckDBPyConnection, rows: str) -> _Meanings:
     """The conditions that a row's status is a running one, a waiting one, missing, or one of a cache."""
     word = "coalesce(lower(trim(status)), '')"
     cached = f"{word} IN ({', '.join(map(text, CACHED))})"
-    meanings = (_begins(word, RUNNING), _begins(word, WAITING), f"{word} = ''", cached)
+    waits = f"({_begins(word, WAITING)} OR {_begins(word, NEVER_STARTED)})"
+    meanings = (_begins(word, RUNNING), waits, f"{word} = ''", cached)
     lists = ", ".join(f"list(status) FILTER (WHERE {meaning} AND status IS NOT NULL)" for meaning in meanings)
     spellings = one(cursor, f"SELECT {lists} FROM (SELECT DISTINCT status FROM {rows})")
     running, waiting, missing, cached = (

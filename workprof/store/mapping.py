@@ -182,7 +182,9 @@ def checked(field: str, source: FieldSource, result: Sequence[str]) -> Rule:
         known = f"use one of {', '.join(allowed)}" if allowed else "it has no unit: leave it out"
         kind = "" if source.unit in FACTORS else " is not known"
         raise UnitUnknown(f"unit {source.unit!r} of {field}{kind or ' does not fit'}; {known}")
+    names, unended = generic.OF_YARN
     words = words_for(source.column, result) if field == "status" else {}
+    words |= unended if field == "status" and words_of(source.column)[0] in names else {}
     return Rule(field, source.column, source.unit or PLAIN, words=tuple(words.items()))
 
 
