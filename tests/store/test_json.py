@@ -334,6 +334,19 @@ def test_what_a_container_of_aws_batch_requires_is_requested(store, write):
     assert frame.iloc[2, 1:].isna().all()
 
 
+def test_attempts_of_aws_batch_that_were_killed_for_memory_count(store, write):
+    killed = {"container": {"reason": "OutOfMemoryError: Container killed due to memory usage"}}
+    jobs = [("SUCCEEDED", [killed, killed, {"container": {}}]), ("FAILED", [killed]), ("FAILED", []), ("SUCCEEDED", [])]
+    rows = [
+        {"jobId": f"j{at}", "startedAt": T, "stoppedAt": T + 6e4, "status": status, "attempts": attempts}
+        | {"container": {"memory": 256, "vcpus": 1} | (killed["container"] if status == "FAILED" else {})}
+        for at, (status, attempts) in enumerate(jobs)
+    ]
+    store.ingest([write("aws.json", json.dumps({"jobs": rows}))], IngestOptions())
+    frame = store.frame("aws", ["out_of_memory_kills"], finished_only=False)
+    assert frame["out_of_memory_kills"].tolist() == [2, 1, 1, 0]
+
+
 def test_a_user_is_a_name_before_a_number(store, write):
     user = {"id": 7, "name": "Ann B", "username": "ann"}
     rows = [{"name": f"j{at}", "duration": 400.5, "user": user} for at in range(9)]

@@ -98,8 +98,8 @@ _WORDS = {
     **dict.fromkeys(("skipped", "manual", "not_run", "not_built", "not_started", "upstream_failed"), NEVER_STARTED),
     **SHORT_STATES,
 }
-"""Whole statuses, in lower case, of Borg, Alibaba, LSF, AWS Batch, and of what CI systems and workflows pass over: Borg's
-SCHEDULE runs, while another's 'scheduled' waits."""
+"""Whole statuses, in lower case, of Borg, Alibaba, LSF, AWS Batch, and of what CI systems and workflows pass over.
+Borg's SCHEDULE runs, while another's 'scheduled' waits."""
 
 FOR_MEMORY = (
     r"\boom|out[ _-]?of[ _-]?memory|mem(?:ory)?[ _-]?limit|memory ?error|exceed\w* .*\bmemory|\bmemory\b.* exceed"

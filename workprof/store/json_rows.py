@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from workprof.core.causes import FOR_MEMORY
 from workprof.formats.json_documents import CHUNK_BYTES, MAX_MEMBER_CHARACTERS, JsonWindow, elements, keys
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.store.text_shape import UTF8_BOM
@@ -194,7 +195,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(listed, list) or (name == CONTAINER and {f"{name}.vcpus", f"{name}.memory"} <= members.keys()):
             members |= _required(value, listed if isinstance(listed, list) else ())
         result.update(members if members and not members.keys() & row.keys() else {name: value})
-    return result
+    return _kills_of(row) | result
 
 
 def _required(container: Mapping[str, Any], listed: Sequence[Any]) -> dict[str, Any]:
@@ -202,6 +203,32 @@ def _required(container: Mapping[str, Any], listed: Sequence[Any]) -> dict[str, 
     pairs: dict[object, Any] = {kind: container.get(own) for kind, own in (("MEMORY", "memory"), ("VCPU", "vcpus"))}
     pairs |= {each.get("type"): each.get("value") for each in listed if isinstance(each, dict)}
     return {name: pairs[kind] for kind, name in REQUIREMENTS.items() if pairs.get(kind) is not None}
+
+
+OOM_KILLS = "oom_kills"
+
+
+def _kills_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """How many attempts of a job of AWS Batch were killed for memory, which the last one alone may not tell.
+
+    Source: AWS Batch's reference, JobDetail and AttemptDetail.
+    """
+    attempts, container = row.get("attempts"), row.get(CONTAINER)
+    if not isinstance(attempts, list) or not isinstance(container, dict) or "status" not in row:
+        return {}
+    last = [row] if str(row["status"]).upper() == "FAILED" else []
+    killed, at_last = (
+        sum(bool(re.search(FOR_MEMORY, _reasons_of(each).lower())) for each in listed) for listed in (attempts, last)
+    )
+    return {OOM_KILLS: max(killed, at_last)}
+
+
+def _reasons_of(attempt: object) -> str:
+    if not isinstance(attempt, dict):
+        return ""
+    container = attempt.get(CONTAINER)
+    inner = container.get("reason") if isinstance(container, dict) else ""
+    return f"{inner} {attempt.get('statusReason')}"
 
 
 def json_rows(path: Path, origin: str, repeated: RepeatedKeys | None = None) -> Iterator[JsonRow]:
