@@ -24,6 +24,7 @@ REFUSED = {
     "image.csv": (PNG, "binary"),
     "jobs.bz2": (bz2.compress(b"job_name,duration_s\na,1\n"), "packed by bzip2; unpack it"),
     "jobs.xz": (lzma.compress(b"job_name,duration_s\na,1\n"), "packed by xz; unpack it"),
+    "tasks.db": (b"SQLite format 3\x00\x10\x00\x01\x01" + b"\x00\x40" * 2000, "SQLite; load one of its tables"),
     "u16le.csv": (GOOD.encode("utf-16-le"), "utf-16-le"),
     "latin.csv": ((HEADER + "jö,1\n").encode("latin-1"), "encoding to latin-1"),
     "latin_late.csv": ((GOOD * 200 + "jö,1\n").encode("latin-1"), "encoding to latin-1"),

@@ -109,6 +109,48 @@ TEXTS = {
         "Kubernetes without pods",
         "kubectl get pods",
     ),
+    "Volcano": (
+        '{"items": [{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "a"}}]}',
+        "Kubernetes without pods",
+        "kubectl get pods",
+    ),
+    "Deployments of the API": (
+        '{"kind": "DeploymentList", "apiVersion": "apps/v1", "items": [{"metadata": {"name": "a"}, "spec": {}}]}',
+        "Kubernetes without pods",
+        "kubectl get pods",
+    ),
+    "kubectl get events": (
+        "LAST SEEN   TYPE      REASON    OBJECT      MESSAGE\n5m  Warning  Evicted  pod/web-1  The node was low\n",
+        "kubectl get events",
+        "kubectl get pods",
+    ),
+    "kubectl describe": (
+        "Name:         web-1\nNamespace:    prod\nPriority:     0\n",
+        "kubectl describe",
+        "kubectl get pods",
+    ),
+    "a log of Nextflow": (
+        "May-01 10:00:00.123 [main] DEBUG nextflow.cli.Launcher - $> nextflow run x\n",
+        "log of Nextflow",
+        "-with-trace",
+    ),
+    "a log of Snakemake": ("Building DAG of jobs...\nUsing shell: /bin/bash\n", "log of Snakemake", "benchmark:"),
+    "snakemake --stats": (
+        '{"total_runtime": 9.5, "rules": {"a": {"mean-runtime": 2.5}, "b": {"mean-runtime": 5}}}',
+        "statistics of Snakemake",
+        "benchmark:",
+    ),
+    "toil stats": (
+        '{"total_run_time": "9", "batch_system": "slurm", "job_types": [{"name": "a", "max_time": 6}]}',
+        "statistics of Toil",
+        "a row for each task",
+    ),
+    "pegasus-statistics": (
+        "# legends\n# Job   Try Site   Kickstart(sec)  Mult\n\nanalyze_ID1   1    local   60.002 1\n",
+        "statistics of Pegasus",
+        "a row for each task",
+    ),
+    "CWLProv": ('{"prefix": {"wfprov": "http://purl.org/wf4ever/wfprov#"}}', "CWL", "a row for each task"),
     "vmstat": ("procs -----------memory---------- ---swap--\n r  b   swpd   free\n 1  0  0  8\n", "vmstat", "sadf -d"),
     "collectl": ("#<--------CPU-------->\n#cpu sys inter  ctxsw\n   0   0    10    20\n", "collectl", "sadf -d"),
     "2017": ("41562,41618,120,686,185,Terminated,1,1,2.24,0.83,0.01,0.009\n" * 3, "Alibaba's trace of 2017", "--map"),

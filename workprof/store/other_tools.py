@@ -53,8 +53,10 @@ def _tool(known: str, name: str, lacking: str, instead: str) -> Tool:
 FOR_PEOPLE, OPEN, NOT_READ = "it is a text for people", "use of ended jobs is not in it", "that format is not read"
 NO_RUNS, SUMS, OF_A_GPU = "it has sizes, no runs", "it has sums, no jobs", "it is of a GPU, and names no run"
 BLANKS = "a table whose columns stand apart by blanks alone"
-COMMAS = "the same with commas between its columns: `sed -E 's/ {2,}/,/g' FILE > FILE.csv`"
+BARS = "the same with bars between its columns: `sed -E 's/ {2,}/|/g' FILE > FILE.csv`"
 GRID = "a trace in the Grid Workloads Format"
+TRACE = "its trace: `nextflow run PIPELINE -with-trace trace.txt`"
+BENCHMARKS = "benchmark files (`benchmark:` of the rules), one or a folder of them"
 
 TOOLS = (
     _tool(r"\A\s*(?:<\?xml[^>]*>\s*)?<(?i:!doctype html|html|head|table)\b", "a web page (HTML)", FOR_PEOPLE, SAVED),
@@ -131,8 +133,20 @@ TOOLS = (
     ),
     _tool(r'"kind":\s*"(?:Workflow|TaskRun|PipelineRun)(?:List)?"', "a list of workflows", "use is not in it", PODS),
     _tool(
-        r'"apiVersion":\s*"batch/v1|"involvedObject":', "a list of Kubernetes without pods", "use is not in it", PODS
+        r'"apiVersion":\s*"(?:batch/v1|[\w.-]+/v\d\w*",\s*"kind":\s*"[A-Z]\w+",\s*"(?:metadata|regarding|reason|items)")|'
+        r'"kind":\s*"[A-Z]\w+List",\s*"apiVersion":\s*"[\w.-]+/v\d|"involvedObject":',
+        "a list of Kubernetes without pods",
+        "use is not in it",
+        PODS,
     ),
+    _tool(r"^(?:NAMESPACE\s+)?LAST SEEN\s+[A-Z]", "a list of kubectl get events", "use is not in it", PODS),
+    _tool(r"\AName:\s+\S+\nNamespace:\s+\S+\n", "output of kubectl describe", FOR_PEOPLE, PODS),
+    _tool(r"^\w{3}-\d\d \d\d:\d\d:\d\d\.\d{3} \[.{1,60}\] [A-Z]+ +n\w*\.", "a log of Nextflow", FOR_PEOPLE, TRACE),
+    _tool(r"^Building DAG of jobs\.\.\.$|^Provided cores: \d+", "a log of Snakemake", "it has no memory", BENCHMARKS),
+    _tool(r'"mean-runtime":', "statistics of Snakemake", "it has no memory", BENCHMARKS),
+    _tool(r'"batch_system":(?s:.*)"job_types":', "statistics of Toil", SUMS, TABLE),
+    _tool(r"^# job - Job Name|^# Job\s+Try\s+Site\s+Kickstart", "statistics of Pegasus", "it has no memory", TABLE),
+    _tool(r'"wfprov:|wfprov#', "provenance of a CWL run", "use is not in it", TABLE),
     _tool(r'"Event":\s*"SparkListener', "an event log of Spark", NOT_READ, TABLE),
     _tool(r"^Seq\tHost\tStarttime\tJobRuntime\t", "a job log of GNU parallel", "it has no memory", USAGE),
     _tool(r"^\s*Command being timed: ", "output of time -v", FOR_PEOPLE, USAGE),
@@ -144,7 +158,7 @@ TOOLS = (
     _tool(r"^#.*\b(?:GWF|GWA|Grid Workloads? (?:Format|Archive))\b", GRID, NOT_READ, GWF),
     _tool(r"^#?\s*JobID\s+SubmitTime\s+WaitTime\s+RunTime\s+NProcs?\b", GRID, NOT_READ, GWF),
     _tool(
-        r"\A *[A-Za-z][\w()%:/.-]*(?: {2,}[A-Za-z(%][\w()%:/.-]*){2,} *\n", BLANKS, "blanks stand in cells, too", COMMAS
+        r"\A *[A-Za-z][\w()%:/.-]*(?: {2,}[A-Za-z(%][\w()%:/.-]*){2,} *\n", BLANKS, "blanks stand in cells, too", BARS
     ),
 )
 

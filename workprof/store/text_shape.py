@@ -56,6 +56,7 @@ class TextShape:
 
 PACKED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7-Zip", b"Rar!": "RAR"}
 """First bytes of kinds of packed files that are not unpacked here."""
+SQLITE = b"SQLite format 3\x00"
 
 
 def no_rows(origin: str) -> str:
@@ -76,6 +77,9 @@ def decoded_head(head: bytes, origin: str) -> str:
     packed = next((name for magic, name in PACKED.items() if head.startswith(magic)), "")
     if packed:
         raise TraceError(f"{origin} is packed by {packed}; unpack it, or pack it as .gz or .zst, and load that")
+    if head.startswith(SQLITE):
+        export = f"sqlite3 -header -csv {shlex.quote(origin)} 'SELECT * FROM TABLE' > TABLE.csv"
+        raise TraceError(f"{origin} is a database of SQLite; load one of its tables (`.tables` lists them): `{export}`")
     if b"\x00" in body:
         if _every_other_byte_is_zero(body):
             raise TraceError(
