@@ -156,6 +156,28 @@ def test_members_of_what_only_holds_others_are_fields(store, write):
         store.frame("argo", ["user"])
 
 
+def test_a_task_of_azure_batch_has_its_times_and_no_cores(store, write):
+    rows = [
+        {
+            "id": f"t{i}",
+            "requiredSlots": 1,
+            "executionInfo": {"startTime": "2026-05-01T00:00:00Z", "endTime": "2026-05-01T00:30:00Z", "result": ended},
+        }
+        for i, ended in enumerate(["success", "failure"])
+    ]
+    report = store.ingest([write("azure.json", json.dumps(rows))], IngestOptions())
+    assert {*report.mapping} == {"job_name", "status", "start_time_s", "end_time_s"}
+    assert store.frame("azure", ["duration_s"])["duration_s"].tolist() == [1800]
+
+
+def test_an_identifier_of_every_run_is_no_node(store, write):
+    """GitHub's `node_id` is of the job; of a column of nodes several runs have one."""
+    rows = [{"id": i, "name": "test", "node_id": f"MDg6Q2hlY2tSdW4{i}=", "duration": "60s"} for i in range(3)]
+    assert "node" not in store.ingest([write("g.json", json.dumps(rows))], IngestOptions()).mapping
+    shared = [row | {"node_id": "5f1c7e0a9b3d4e6f8a7b"} for row in rows]
+    assert "node" in store.ingest([write("h.json", json.dumps(shared))], IngestOptions()).mapping
+
+
 def test_a_list_in_a_member_of_one_record_is_no_table(store, write):
     one = {"job_name": "a", "duration_s": 3, "container": {"environment": [{"name": "A", "value": "1"}]}}
     assert store.ingest([write("one.json", json.dumps(one, indent=1))], IngestOptions()).rows == 1

@@ -747,3 +747,11 @@ def test_a_stage_holds_several_jobs_of_one_name(store, write, ids, wanted):
     have = {column.name for column in store.columns("g")}
     frame = store.frame("g", [name for name in ("job_name", "task_name", "workload") if name in have])
     assert [frame[name][0] if name in frame else None for name in ("job_name", "task_name", "workload")] == wanted
+
+
+def test_what_galaxy_gave_a_job_is_requested(store, write):
+    head = "job_id,tool_id,state,start_epoch,end_epoch,galaxy_slots,galaxy_memory_mb,memory.max_usage_in_bytes"
+    text = table(head, lambda at: (at, "bwa", "ok", 1714557610, 1714558210, 4, 8192, 4294967296), 9)
+    store.ingest([write("galaxy.csv", text)], AUTO)
+    names = ["task_name", "requested_memory_bytes", "requested_cpu_percent", "peak_memory_bytes"]
+    assert store.frame("galaxy", names).loc[0, names].tolist() == ["bwa", 8 * GIB, 400, 4 * GIB]

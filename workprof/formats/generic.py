@@ -79,7 +79,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
     "task_name": (
         *("task name", "task", "process", "step", "stage", "container", "task type", "rule", "task id", "job type"),
-        *("program", "executable", "script", "command"),
+        *("program", "executable", "script", "command", "tool", "tool id"),
     ),
     "user": ("user", "owner", "user name", "account", "submitted by", "requester", "job owner"),
     "group": ("group", "team", "project", "department", "group name", "lab", "tenant", "organisation", "account"),
@@ -117,9 +117,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         ),
     ),
     "instances": ("instances", "instance count", "replicas", "replica count", "node count", "task count", "nodes"),
-    "requested_cpu_percent": ("cpu requested", "cpu count", "cpu requested count", "cpu"),
+    "requested_cpu_percent": ("cpu requested", "cpu count", "cpu requested count", "galaxy slots", "cpu"),
     "requested_gpu_percent": ("gpu requested", "gpu count", "gpu requested count", "gpu"),
-    "requested_memory_bytes": ("memory requested", "memory", "requested"),
+    "requested_memory_bytes": ("memory requested", "galaxy memory", "memory", "requested"),
     "time_limit_s": (
         "time requested",
         "wall time requested",
@@ -184,6 +184,11 @@ Source: Jenkins' REST API (builds), Slurm's sources (slurmdbd), flux-jobs(1).
 
 OF_SQUEUE = frozenset(["JOBID", "TIME", "TIME_LIMIT"])
 """Headings of squeue, whose TIME is how long a job ran so far."""
+
+OF_GALAXY = frozenset(["galaxy", "memory"])
+"""Words of Galaxy's `galaxy_memory_mb`: what a job was given, in Slurm's MB, which are MiB."""
+SLOTS_OF_AZURE = "requiredSlots"
+"""Parts of a node of Azure Batch, as many as its pool says: no cores."""
 
 OF_YARN = ({"final", "status"}, {"final", "state"}), {"undefined": "running"}
 """Names of the column of how applications of YARN ended, and its word for those that have not."""

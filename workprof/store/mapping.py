@@ -319,9 +319,13 @@ _WANTED = {field: tuple(words_of(name)[0] for name in names) for field, names in
 
 
 OUTER = frozenset(
-    ["metadata", "spec", "status", "stats", "attributes", "properties", "details", "info", "time", "times", "timing"]
+    [
+        *("metadata", "spec", "status", "stats", "attributes", "properties", "details", "info", "executioninfo"),
+        *("time", "times", "timing"),
+    ]
 )
-"""Members of a record that only hold others: Kubernetes' `metadata.name` and `status.startTime`."""
+"""Members of a record that only hold others: Kubernetes' `metadata.name` and `status.startTime`, Azure Batch's
+`executionInfo.endTime`."""
 
 
 def _named(columns: Sequence[str]) -> dict[str, tuple[frozenset[str], str]]:
@@ -341,15 +345,15 @@ LIST_OR_OBJECT = re.compile(r"""\s*(?:\[(?:\s*["'{\[].*)?\]|\{(?:\s*["'].*)?\})\
 """Texts of lists and objects, which name nothing: the jobs of a build, the tasks of a run."""
 
 
-def _is_of_values(column: str, look: Look) -> bool:
+def _may_be_a_field(column: str, look: Look) -> bool:
     there = look.present(column, 1000)
-    return not there or not all(map(LIST_OR_OBJECT.fullmatch, there))
+    return column != generic.SLOTS_OF_AZURE and not (there and all(map(LIST_OR_OBJECT.fullmatch, there)))
 
 
 def guesses(look: Look) -> dict[str, Guess]:
     """Field -> what it may be taken from: equal names first, then by `SYNONYMS`; every column is used once."""
     named = _named(look.columns)
-    free = [column for column in look.columns if _is_of_values(column, look)]
+    free = [column for column in look.columns if _may_be_a_field(column, look)]
     result: dict[str, Guess] = {}
     for field in FIELDS:
         if field in free:
@@ -669,6 +673,8 @@ def _bad_ends(column: str, look: Look) -> tuple[int, int]:
 
 EXIT_CODE = re.compile(r"-?[1-9]\d*(?:\.0)?(?::\d+)?|0:[1-9]\d*")
 
+SHORTEST_KEY, WITH_ID_BEHIND = 16, re.compile(r"[_ ]id$|Id$|ID$")
+"""Characters at least of an identifier that every run has: GitHub's `node_id` is of the job."""
 LONGEST_LOGIN = 32
 """Characters of a login (useradd); uids of Kubernetes are longer and are of pods, as are texts of one run each."""
 
@@ -688,6 +694,9 @@ def _fits_text(field: str, column: str, there: Sequence[str], look: Look) -> boo
     if field == "user" and column.rpartition(".")[2].strip().lower() == "uid":
         of_runs = not numeric and 1 < len(there) == len({*there})
         return not of_runs and all(len(value.strip()) <= LONGEST_LOGIN for value in there)
+    if field == "node" and WITH_ID_BEHIND.search(column):
+        of_runs = not numeric and 1 < len(there) == len({*there})
+        return not of_runs or any(len(value.strip()) < SHORTEST_KEY for value in there)
     if field in ("node", "gpu_type", "workload", "group"):
         return not (numeric and words_of(column)[0] & {"nodes", "gpu", "instance", "queue"})
     return True
@@ -732,7 +741,7 @@ def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Lo
             return Guess(FieldSource(column, own), False, "'1:30' is read as minutes and seconds")
         return Guess(FieldSource(column, own), True, DATES if field in TIME_FIELDS else IN_VALUES)
     if named_unit:
-        return Guess(FieldSource(column, named_unit), True, IN_NAME)
+        return Guess(FieldSource(column, "MiB" if words == generic.OF_GALAXY else named_unit), True, IN_NAME)
     if field in TIME_FIELDS:
         epoch = _epoch(number)
         if epoch:
