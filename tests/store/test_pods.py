@@ -552,6 +552,18 @@ def test_kills_for_memory_are_counted(load, told, kills):
         assert frame[column].tolist() == [kills, 0]
 
 
+@pytest.mark.parametrize("with_phase", [True, False])
+@pytest.mark.parametrize(("reason", "held", "status"), [("Evicted", 1, "Evicted"), ("NodeLost", 0, ""), ("New", 1, "")])
+def test_the_reason_of_a_pod_that_failed_is_its_status(load, reason, held, status, with_phase):
+    # metrics of kube-state-metrics: a series for every reason, 1 for the one that holds
+    told = [memory(), memory(pod="other-x7k2p", start=600)]
+    told += [series("kube_pod_status_reason", [0, held], start=180, reason=reason)]
+    told += [series("kube_pod_status_phase", [1, 1], start=180, phase="Failed")] * with_phase
+    _, frame, checks = load(answer(*told))
+    assert str(frame["status"][0] if "status" in frame else "").replace("nan", "") == (status or "Failed" * with_phase)
+    assert "other series" not in checks
+
+
 def test_pods_that_no_sample_saw_are_told(load):
     told = [memory(), memory([MIB], pod="once-x7k2p")]
     told += [series("kube_pod_status_phase", [1] * 3, pod=f"short-{at}", phase="Succeeded") for at in range(4)]

@@ -35,6 +35,7 @@ from workprof.formats.pod_series import (
     RESTARTS,
     STARTED,
     USES,
+    WHY,
     Growth,
     Quantity,
     Series,
@@ -305,6 +306,7 @@ class PodRun:
     labels: dict[str, str] = field(default_factory=dict)
     moments: dict[str, float] = field(default_factory=dict)
     phase: tuple[float, str] = (-np.inf, "")  # (time, phase) that held last
+    why: str = ""  # the reason of its status, such as 'Evicted'
     phase_last: float = -np.inf  # last moment at which a phase is told
     ran: float = np.nan  # and `over`: first moment at which it was told to run, and to be over
     over: float = np.nan
@@ -329,13 +331,9 @@ class PodRun:
                 self.longest = (series.times.size, float(np.diff(series.times).max(initial=0.0)))
             self.part = min(self.part, gpu_share(labels.get(PART, "")))
         if kind == PHASE:
-            self.phase_last = max(self.phase_last, span[1])
-            held_at = series.times[series.values > 0]
-            if held_at.size and labels.get("phase") == "Running":
-                self.ran = float(np.fmin(self.ran, held_at[0]))
-            elif held_at.size and labels.get("phase") in OVER:
-                self.over = float(np.fmin(self.over, held_at[0]))
-            self.phase = max([self.phase, *((float(at), labels.get("phase", "")) for at in held_at[-1:])])
+            self._take_phase(series)
+        elif kind == WHY:
+            self.why = labels.get("reason", "") if (series.values > 0).any() else self.why
         elif kind == OWNER:
             self._take_owner(labels)
         elif kind == LABELS:
@@ -346,6 +344,15 @@ class PodRun:
                 self.moments[kind] = float(series.values[-1])
         else:
             self.containers.setdefault(told.container, Container()).take(told)
+
+    def _take_phase(self, series: Series) -> None:
+        phase, held_at = series.labels.get("phase", ""), series.times[series.values > 0]
+        self.phase_last = max(self.phase_last, series.last)
+        if held_at.size and phase == "Running":
+            self.ran = float(np.fmin(self.ran, held_at[0]))
+        elif held_at.size and phase in OVER:
+            self.over = float(np.fmin(self.over, held_at[0]))
+        self.phase = max([self.phase, *((float(at), phase) for at in held_at[-1:])])
 
     def _take_owner(self, labels: Mapping[str, str]) -> None:
         self.node = self.node or labels.get("node", "")

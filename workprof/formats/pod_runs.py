@@ -9,6 +9,7 @@ import numpy as np
 
 from workprof.core.units import HOUR_S
 from workprof.formats.declare import Read, Remark
+from workprof.formats.kubernetes_rows import CAUSES
 from workprof.formats.pod_run import OVER, PodRun, Told, is_one_pod, tellings, whole_pod_only
 from workprof.formats.pod_series import (
     CLUSTER,
@@ -432,8 +433,11 @@ def _status(run: PodRun, reason: str, *, going: bool) -> str | None:
     phase = run.phase[1]
     if going:
         return phase or "Running"
-    if reason == OOM_KILLED and phase in ("", "Failed"):
-        return OOM_KILLED
+    if phase in ("", "Failed"):
+        if reason == OOM_KILLED:
+            return OOM_KILLED
+        if run.why in CAUSES:
+            return run.why
     return None if phase in RUNNING else phase or None
 
 

@@ -36,9 +36,9 @@ CLUSTER = (
 
 MEMORY, CPU, CPU_TOTAL, GPU, GPU_MEMORY = "memory", "cpu", "cpu total", "gpu", "gpu memory"
 REQUEST, LIMIT = "request", "limit"
-PHASE, STARTED, ENDED, CREATED, REASON, LAST_REASON, OWNER, OWNER_OF_OWNER, RESTARTS, LABELS, KILLS, INIT = (
+PHASE, STARTED, ENDED, CREATED, REASON, LAST_REASON, OWNER, OWNER_OF_OWNER, RESTARTS, LABELS, KILLS, INIT, WHY = (
     *("phase", "started", "ended", "created", "reason", "last reason", "owner", "owner of owner", "restarts"),
-    *("labels", "kills", "init container"),
+    *("labels", "kills", "init container", "why a pod ended"),
 )
 USES = (MEMORY, CPU, CPU_TOTAL, GPU, GPU_MEMORY)
 UNKNOWN = "unknown"
@@ -68,6 +68,7 @@ _NAMED: tuple[tuple[str, Quantity], ...] = (
     (r"DCGM_FI_PROF_GR_ENGINE_ACTIVE", Quantity(GPU, "engine", 100.0)),
     (r"DCGM_FI_DEV_FB_USED", Quantity(GPU_MEMORY, scale=float(MIB))),
     (r"kube_pod_status_phase", Quantity(PHASE)),
+    (r"kube_pod_status_reason", Quantity(WHY)),
     (r"kube_pod_start_time", Quantity(STARTED)),
     (r"kube_pod_completion_time", Quantity(ENDED)),
     (r"kube_pod_created", Quantity(CREATED)),

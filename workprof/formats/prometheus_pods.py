@@ -263,6 +263,6 @@ FORMAT = Format(
         *(("pod_cpu_request", "cores"), ("pod_memory_request", "B")),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
-    rows_version=9,
+    rows_version=10,
     not_known="Peaks of memory between two samples are not known, so a size may be too small.",
 )
