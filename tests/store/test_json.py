@@ -15,7 +15,7 @@ from workprof.store.reports import FieldSource, IngestOptions
 
 pytestmark = pytest.mark.slow
 
-ROWS = [{"job_name": f"j{i} ü", "duration_s": i + 0.5, "tags": {"a": [i]}, "ok": i % 2 == 0} for i in range(50)]
+ROWS = [{"job_name": f"j{i} ü", "duration_s": i + 0.5, "tags": {"a": [i]}, "flag": i % 2 == 0} for i in range(50)]
 WRITTEN = {
     "lines": "".join(json.dumps(row) + "\n" for row in ROWS),
     "compact": json.dumps(ROWS, separators=(",", ":")),
@@ -37,7 +37,7 @@ def test_lines_and_arrays_give_the_same_rows(store, write, name, packed):
     assert store.detect([path]) == "generic"
     report = store.ingest([path], IngestOptions())
     assert (report.rows_read, report.rows, report.rejected) == (50, 50, 0)
-    frame = store.frame("j", ["job_name", "duration_s", "tags.a", "ok"])
+    frame = store.frame("j", ["job_name", "duration_s", "tags.a", "flag"])
     assert frame["job_name"].tolist() == [row["job_name"] for row in ROWS]
     assert frame["duration_s"].tolist() == [row["duration_s"] for row in ROWS]
     assert [json.loads(tags) for tags in frame["tags.a"]] == [row["tags"]["a"] for row in ROWS]

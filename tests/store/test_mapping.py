@@ -416,6 +416,9 @@ def test_exit_codes_tell_what_has_finished(store, write, name, form):
         ("failed,exit_status", ["0,0", "0,1", "1,137"]),
         *((f"status,{each}", ["ended,0", "done,1", "ended,1"]) for each in ("crashed", "killed", "timed_out", "error")),
         ("status,oom_killed", ["done,0", "done,1", "done,1"]),
+        ("state", ["JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED"]),
+        ("state", ["STATUS_COMPLETED", "STATUS_RUNNING", "STATUS_FAILED"]),
+        *((each, ["true", "false", "false"]) for each in ("ok", "passed")),
         ("state,OOMKilled", ["DONE,false", "FAILED,true", "FAILED,false"]),
     ],
 )
@@ -556,8 +559,10 @@ def test_a_request_goes_before_a_limit_and_a_time_is_no_user(store, write):
 
 
 def test_a_status_of_other_words_is_left_a_column(store, write):
-    store.ingest([write("w.csv", table("job,runtime_s,state", lambda at: (f"j{at}", 9, "blue")))], AUTO)
+    report = store.ingest([write("w.csv", table("job,runtime_s,state", lambda at: (f"j{at}", 9, "blue")))], AUTO)
     assert store.dataset("w").finished_rows == 40
+    (told,) = (check.message for check in report.checks if check.name == "unknown statuses")
+    assert "'state' has no known word of a status ('blue', say)" in told
     assert set(store.frame("w", ["state"])["state"]) == {"blue"}
 
 

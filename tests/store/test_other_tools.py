@@ -151,6 +151,18 @@ TEXTS = {
         "a row for each task",
     ),
     "CWLProv": ('{"prefix": {"wfprov": "http://purl.org/wf4ever/wfprov#"}}', "CWL", "a row for each task"),
+    "to_json": ('{"task":{"0":"a","1":"b"},"runtime_s":{"0":5,"1":6}}', "frame of pandas", "orient='records'"),
+    "to_json, split": ('{"columns":["task","s"],"index":[0],"data":[["a",5]]}', "frame of pandas", "orient='records'"),
+    "docker stats": (
+        "CONTAINER ID   NAME   CPU %   MEM USAGE / LIMIT\nb9   a   0.2%   5MiB / 1GiB\n",
+        "docker",
+        "--usage",
+    ),
+    "weblog": (
+        '{"runName": "x", "event": "process_completed", "trace": {"task_id": 1, "realtime": 5}}\n',
+        "events of Nextflow",
+        "-with-trace",
+    ),
     "vmstat": ("procs -----------memory---------- ---swap--\n r  b   swpd   free\n 1  0  0  8\n", "vmstat", "sadf -d"),
     "collectl": ("#<--------CPU-------->\n#cpu sys inter  ctxsw\n   0   0    10    20\n", "collectl", "sadf -d"),
     "2017": ("41562,41618,120,686,185,Terminated,1,1,2.24,0.83,0.01,0.009\n" * 3, "Alibaba's trace of 2017", "--map"),

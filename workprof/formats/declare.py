@@ -229,6 +229,7 @@ class Format:
     nulls: tuple[str, ...] = ("",)  # texts that mean "no value"
     # statuses, in lower case, of rows that the methods use; a row without status counts as finished
     finished: tuple[str, ...] = ()
+    before_status: str = ""  # regular expression of what stands before the word of a status, and says nothing
     from_stem: tuple[str, ...] = ()  # text fields that the file's stem fills
     zero_is_missing: tuple[str, ...] = ()  # fields whose 0 means "not known" (time stamps of the PAI trace)
     # fields of a use whose 0 means "not known" in a run of a minute that used something else

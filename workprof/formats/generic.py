@@ -45,6 +45,9 @@ OF_A_NODE = tuple(
     for column in RESOURCES
 )
 
+BEFORE_STATUS = r"^\s*(?:[A-Za-z]+_)*STAT(?:E|US)_"
+"""What Google's APIs and others write before the word of a status: JOB_STATE_SUCCEEDED."""
+
 FORMAT = Format(
     name="generic",
     title="Job table (CSV, Parquet, JSON lines)",
@@ -57,6 +60,7 @@ FORMAT = Format(
         *("exited (0)", "exit (0)", "exit 0", "exit code 0"),
         *("0", "0.0", "0:0"),
     ),
+    before_status=BEFORE_STATUS,
     duration_from_times=True,
     made=OF_A_NODE,
     rows_version=11,
@@ -90,7 +94,19 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "status": (
         *("status", "state", "result", "outcome", "conclusion", "phase", "exit status", "exit code", "final state"),
         *("final status", "result state", "result status", "stat", "st", "exit", "return code", "exit value"),
-        *("success", "succeeded", "successful", "failed", "failure", "error", "errored", "crashed", "killed"),
+        *(
+            "success",
+            "succeeded",
+            "successful",
+            "ok",
+            "passed",
+            "failed",
+            "failure",
+            "error",
+            "errored",
+            "crashed",
+            "killed",
+        ),
         *("cancelled", "canceled", "aborted", "timed out", "done", "completed", "oom killed", "oom", "oom kill"),
         "out of memory",
     ),
@@ -146,7 +162,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 """Names under which other systems keep a field, the likeliest first; in any order of words, and as `WORDS` spells."""
 
 TRUTHS: dict[str, str] = {
-    **dict.fromkeys(("success", "succeeded", "successful"), "finished"),
+    **dict.fromkeys(("success", "succeeded", "successful", "ok", "passed"), "finished"),
     **dict.fromkeys(("done", "completed"), "completed"),
     **dict.fromkeys(("failed", "failure", "error", "errored", "crashed"), "failed"),
     **{name: name for name in ("killed", "cancelled", "canceled", "aborted", "timed out")},

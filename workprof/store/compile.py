@@ -207,6 +207,8 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str, many: str, *, 
     field = FIELDS[rule.field]
     if field.type == TEXT:
         sql = quoted(rule.source) if kind == TEXT else f"CAST({quoted(rule.source)} AS VARCHAR)"
+        if rule.field == "status" and declared.before_status:
+            sql = f"regexp_replace({sql}, {text(declared.before_status)}, '')"
         if rule.words:
             each = " ".join(f"WHEN {text(said)} THEN {text(word)}" for said, word in rule.words)
             sql = f"CASE lower(trim({sql})) {each} ELSE {sql} END"

@@ -661,9 +661,25 @@ def _fits(field: str, column: str, unit: str, look: Look) -> bool:
     return _fits_cores(field, column, read.at(1.0), unit) if FIELDS[field].unit == "percent" else True
 
 
+def status_of(text: str) -> str:
+    """A status without what stands before its word."""
+    return re.sub(generic.BEFORE_STATUS, "", text)
+
+
+STATUSES = ({"status"}, {"state"}, {"phase"}, {"outcome"}, {"conclusion"}, {"result"})
+
+
+def unknown_status(look: Look, used: Mapping[str, FieldSource]) -> str:
+    """The column that is named like a status and has no known word, '' where there is none or another one is used."""
+    if "status" in used or "status" in look.columns:
+        return ""
+    named = (column for column in look.columns if words_of(column)[0] in STATUSES and look.types[column] == TEXT)
+    return next((column for column in named if look.present(column, 1)), "")
+
+
 def _bad_ends(column: str, look: Look) -> tuple[int, int]:
     """How many statuses are a bad end by their words, and how many by an exit code, or by true or false."""
-    words, said = words_for(column, look.columns), Counter(look.present(column)).items()
+    words, said = words_for(column, look.columns), Counter(map(status_of, look.present(column))).items()
     bad = (OUT_OF_MEMORY, TIMED_OUT, KILLED, FAILED)
     ends = sum(n for status, n in said if cause_of(words.get(status.strip().lower(), status)) in bad)
     if truth_of(column):
@@ -682,7 +698,7 @@ LONGEST_LOGIN = 32
 def _fits_text(field: str, column: str, there: Sequence[str], look: Look) -> bool:
     numeric = look.types[column] in (NUMBER, "BIGINT")
     if field == "status":
-        words = {value.strip().lower() for value in there}
+        words = {status_of(value).strip().lower() for value in there}
         if truth_of(column) or words_of(column)[0] == {"end"}:
             return _is_truth(column, there)
         if spelled := words_for(column, look.columns):

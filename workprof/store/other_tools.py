@@ -55,6 +55,10 @@ NO_RUNS, SUMS, OF_A_GPU = "it has sizes, no runs", "it has sums, no jobs", "it i
 BLANKS = "a table whose columns stand apart by blanks alone"
 BARS = "the same with bars between its columns: `sed -E 's/ {2,}/|/g' FILE > FILE.csv`"
 GRID = "a trace in the Grid Workloads Format"
+FRAME, RECORDS = (
+    "a frame of pandas",
+    "the frame row by row: `frame.to_json(FILE, orient='records')`, or its CSV or Parquet",
+)
 TRACE = "its trace: `nextflow run PIPELINE -with-trace trace.txt`"
 BENCHMARKS = "benchmark files (`benchmark:` of the rules), one or a folder of them"
 
@@ -149,6 +153,10 @@ TOOLS = (
     _tool(r'"wfprov:|wfprov#', "provenance of a CWL run", "use is not in it", TABLE),
     _tool(r'"Event":\s*"SparkListener', "an event log of Spark", NOT_READ, TABLE),
     _tool(r"^Seq\tHost\tStarttime\tJobRuntime\t", "a job log of GNU parallel", "it has no memory", USAGE),
+    _tool(r"^CONTAINER ID\s+NAME\s+CPU %", "output of docker stats", "it is one moment's use", USAGE),
+    _tool(r'\A\s*\{"[^"]+":\s*\{"0":[^{}]*"1":', FRAME, "its rows do not stand together", RECORDS),
+    _tool(r'\A\s*\{"columns":\s*\[[^\]]*\],\s*"index":\s*\[', FRAME, "its rows have no names", RECORDS),
+    _tool(r'"event":\s*"process_(?:submitted|started|completed)"', "events of Nextflow", NOT_READ, TRACE),
     _tool(r"^\s*Command being timed: ", "output of time -v", FOR_PEOPLE, USAGE),
     _tool(r'"assigned_(?:network_address|resources)":', "output of oarstat -J", "it has no memory", TABLE),
     _tool(r'"allocationPolicy":(?s:.*)"taskGroups":', "a list of jobs of Google Batch", "use is not in it", TABLE),

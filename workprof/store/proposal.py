@@ -50,6 +50,7 @@ from workprof.store.mapping import (
     quantity_of,
     shown,
     unfit,
+    unknown_status,
     words_for,
 )
 from workprof.store.parquet_bounds import refuse_promises
@@ -150,6 +151,13 @@ def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]
         more = f"; write numbers such as {separated!r} without separators of thousands" if separated else ""
         level = "warning" if separated else "info"
         result.append(Check("named like a field", level, len(columns), message + more))
+    if status := unknown_status(look, mapping):
+        word = _short(look.present(status, 1)[0])
+        message = (
+            f"the column {status!r} has no known word of a status ({word!r}, say), so all "
+            "runs count as finished; where it tells how they ended, write COMPLETED or FAILED"
+        )
+        result.append(Check("unknown statuses", "warning", 1, message))
     used = {source.column for source in mapping.values()}
     further = [name for name in look.columns if name not in used]
     if further:
