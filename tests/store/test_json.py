@@ -295,6 +295,7 @@ FILES = [{"name": f"f{at}", "duration": 400.5 + at} for at in range(3)]
         ({"status": 200, "result": {"files": FILES, "jobs": JOBS}}, "result.jobs", "info"),
         ({"warnings": [{"code": 1}], "data": {"jobs": JOBS}}, "data.jobs", "info"),
         ({"result": {"files": FILES}, "status": 200}, "result.files", "warning"),
+        ({"align": JOBS, "total": 9, "sort": JOBS[:1]}, "align", "warning"),  # rows by their task
     ],
 )
 def test_of_several_lists_the_one_of_rows_is_read_and_another_one_is_told(store, write, document, path, level):
@@ -302,6 +303,7 @@ def test_of_several_lists_the_one_of_rows_is_read_and_another_one_is_told(store,
     (told,) = (check for check in report.checks if check.name == "list")
     assert (report.rows, told.level) == (3, level)
     assert f"the list under {path!r}" in told.message
+    assert ("the list 'sort' has rows like these" in told.message) == ("sort" in document)
 
 
 T = 1_790_000_000_000

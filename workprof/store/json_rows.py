@@ -45,6 +45,7 @@ class JsonShape:
     path: tuple[str, ...] = ()  # the keys of a document under which the rows are
     # the one key of every object, whose value is the row: `{"tasks": [{"task": {...}}, {"task": {...}}]}`
     around: str = ""
+    beside: str = ""  # a later list beside the rows, whose first object is like theirs
     named: str = ""  # of 'keyed': the column that a row's key becomes, '' where a member of every row is its key
 
 
@@ -89,7 +90,7 @@ def _list_in(head: str, begin: int, deep: int) -> JsonShape | None:
     while key := _KEY.match(head, at):
         name = json.loads(key[1], strict=False)
         if _LIST.match(head, key.end()):
-            listed = JsonShape(LIST, key.end(), (name,))
+            listed = JsonShape(LIST, key.end(), (name,), beside=_list_alike(head, key.end()))
             if name not in NO_ROWS:
                 return listed
             other = other or listed
@@ -108,6 +109,22 @@ def _list_in(head: str, begin: int, deep: int) -> JsonShape | None:
     return keyed[0] if len(keyed) == 1 else other
 
 
+def _list_alike(head: str, at: int) -> str:
+    """The name of a list behind the one that begins at a place, whose first object has most of its keys; '' = none."""
+    first = _objects_from(head, at, one_list=True)[:1]
+    at = _end_of_value(head, at)
+    while at >= 0 and (key := _KEY.match(head, at)):
+        other = _objects_from(head, key.end(), one_list=True)[:1] if _LIST.match(head, key.end()) else []
+        if first and other and _are_alike(first[0], other[0]):
+            return str(json.loads(key[1], strict=False))
+        at = _end_of_value(head, key.end())
+    return ""
+
+
+def _are_alike(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return len(row.keys() & other.keys()) > max(len(row), len(other)) / 2
+
+
 def _keyed(head: str, begin: int) -> list[tuple[str, dict[str, Any]]]:
     """The keys and values of the first members of an object as rows; none where they are no rows alike."""
     result: list[tuple[str, dict[str, Any]]] = []
@@ -120,9 +137,7 @@ def _keyed(head: str, begin: int) -> list[tuple[str, dict[str, Any]]]:
         if not isinstance(value, dict):
             return []
         result.append((json.loads(key[1], strict=False), value))
-    known = [row.keys() for _, row in result]
-    alike = all(len(one & known[0]) > max(len(one), len(known[0])) / 2 for one in known)
-    return result if len(result) > 1 and alike else []
+    return result if len(result) > 1 and all(_are_alike(row, result[0][1]) for _, row in result) else []
 
 
 def _column_of_keys(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> str:

@@ -83,7 +83,8 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
         )
         strange = shape.path[-1] in NO_ROWS
         message += "; see whether they are runs, and give that list alone if another one has these" * strange
-        checks = (Check("list", "warning" if strange else "info", 1, message), *checks)
+        message += f"; the list {shape.beside[:60]!r} has rows like these: give both as one" * bool(shape.beside)
+        checks = (Check("list", "warning" if strange or shape.beside else "info", 1, message), *checks)
     checks += _replaced(target)
     rows = replace(spooled, path=target, lines=lines)
     return Rewritten(rows, refused if rejected else None, rejected, written, checks)
