@@ -202,6 +202,20 @@ def test_an_application_of_yarn_without_a_final_status_runs(store, write):
     assert (frame["duration_s"].tolist(), np.isnan(frame["end_time_s"]["c"])) == ([1000, 100, 900], True)
 
 
+def test_what_tells_neither_a_start_nor_an_end_never_started(store, write):
+    """Containers of Docker that were made and not started have the year 1 for both."""
+    text = "job_name,start_time_s,end_time_s\na,2024-05-01T10:00:00Z,2024-05-01T11:00:00Z\n"
+    text += "b,0001-01-01T00:00:00Z,0001-01-01T00:00:00Z\nc,2024-05-01T10:30:00Z,0001-01-01T00:00:00Z\n"
+    report, frame, _ = loaded(store, write, text)
+    assert (report.running, report.never_started, frame["duration_s"]["c"]) == (1, 1, 1800)
+
+
+def test_a_task_of_a_cache_is_no_unknown_status(store, write):
+    text = "job_name,start_time_s,end_time_s,status\na,0,60,Completed\nb,0,1,Cached\nc,,,Late\n"
+    report, _, checks = loaded(store, write, text)
+    assert (checks["call cache"], "unknown statuses" in checks, report.never_started) == (1, False, 2)
+
+
 def test_the_ledger_counts_what_running_runs_hold_apart(store, write):
     text = "job_name,user,start_time_s,end_time_s,requested_memory_bytes,peak_memory_bytes\n"
     text += "a,ann,0,7200,4e9,1e9\nb,bob,3600,,8e9,\n"

@@ -101,7 +101,10 @@ def test_rows_inside_an_answer_are_found(store, write, shape):
     assert frame.to_numpy().tolist() == [["j1", 1.0], ["j2", 2.0], ["j3", 3.0]]
 
 
-@pytest.mark.parametrize("place", ["container.reason", "statusReason", "errorMessage", "none"])
+@pytest.mark.parametrize(
+    "place",
+    ["container.reason", "statusReason", "errorMessage", "status_message", "diagnostics", "error_type", "none"],
+)
 def test_a_reason_beside_the_status_tells_kills_for_memory(store, write, place):
     """AWS Batch's jobs fail; why stands in a text beside it."""
     rows = [

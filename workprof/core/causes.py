@@ -94,7 +94,7 @@ _WORDS = {
     **dict.fromkeys(("schedule", "enable", "update_running"), RUNNING),
     **dict.fromkeys(("submit", "queue", "update_pending", "ready"), WAITING),
     **{"exit": FAILED, **dict.fromkeys(("run", "prov", "ususp", "ssusp"), RUNNING)},
-    **dict.fromkeys(("pend", "psusp", "wait", "runnable", "created", "blocked"), WAITING),
+    **dict.fromkeys(("pend", "psusp", "wait", "runnable", "created", "blocked", "late", "awaitingretry"), WAITING),
     **dict.fromkeys(("skipped", "manual", "not_run", "not_built", "not_started", "upstream_failed"), NEVER_STARTED),
     **SHORT_STATES,
 }

@@ -182,7 +182,9 @@ def unknown_statuses(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: S
     unknown = {
         word: int(runs)
         for word, runs in said
-        if cause_of(word) == OTHER and not re.fullmatch(NUMBER_OF_STATE, word.strip())
+        if cause_of(word) == OTHER
+        and word.strip().lower() not in CACHED
+        and not re.fullmatch(NUMBER_OF_STATE, word.strip())
     }
     if not unknown:
         return ()
@@ -291,7 +293,7 @@ def _without_times_of_cached(
     commit_so_far(cursor)
     nothing = ", ".join(f"{name} = NULL" for name in timed)
     cursor.execute(f"UPDATE {rows} SET {nothing}, {FINISHED} = FALSE WHERE {these}")
-    message = f"{count:,} tasks were answered from a cache: nothing ran, they are no runs and have no times"
+    message = f"{count:,} tasks were answered from a cache: nothing ran, and their times count nowhere"
     return (Check("call cache", "info", int(count), message),)
 
 
@@ -507,7 +509,8 @@ def _conditions(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: 
     # Where the trace tells ends, a row without one is going on whatever its duration so far.
     open_end = f"({end} IS NULL AND {'TRUE' if ends else f'{duration} IS NULL'} AND ({FLAGS} & {STRANGE_TIME}) = 0)"
     written_open = f"({FLAGS} & {OPEN_TIME}) > 0"
-    running = f"({says.running} OR ({says.nothing} AND ({written_open} OR ({start} IS NOT NULL AND {open_end}))))"
+    opened = f"({written_open} AND ({start} IS NOT NULL OR NOT {starts}))"
+    running = f"({says.running} OR ({says.nothing} AND ({opened} OR ({start} IS NOT NULL AND {open_end}))))"
     no_time = f"coalesce({duration}, 0) = 0 AND ({end} IS NULL OR {duration} = 0)"
     absent = f"({starts} AND {start} IS NULL AND {no_time} AND NOT ({used}) AND ({says.nothing} OR NOT {FINISHED}))"
     never = f"(NOT {running} AND ({absent} OR ({says.waiting} AND coalesce({duration}, 0) <= 0)))"

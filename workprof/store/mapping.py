@@ -206,11 +206,12 @@ def truth_of(column: str) -> str:
 
 
 def tells_reason(column: str) -> bool:
-    """Tell whether a column's name says that it tells why runs ended: AWS Batch's `statusReason`."""
+    """Tell whether a column's name says that it tells why runs ended: AWS Batch's `statusReason`, Argo's `message`."""
     words = words_of(column)[0]
-    return "reason" in words or words == {"error", "message"}
+    return "reason" in words or tells_error(column) or (bool(words & MESSAGES) and words <= MESSAGES | OF_MESSAGES)
 
 
+MESSAGES, OF_MESSAGES = frozenset(["message", "diagnostics"]), frozenset(["status", "state"])
 ERRORS = frozenset(["error", "errors", "exception", "failure", "traceback"])
 OF_ERRORS = frozenset(["message", "reason", "result", "text", "type", "class", "name", "detail", "details", "last"])
 
