@@ -99,7 +99,7 @@ def _read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
             "call cache",
             "info",
             counts.cached,
-            "calls were answered from the call cache: nothing ran, they are no runs and have no times",
+            "calls were answered from the call cache: nothing ran, and their times count nowhere",
         ),
     )
     for name, level, count, words in texts:

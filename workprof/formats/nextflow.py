@@ -177,7 +177,7 @@ FORMAT = Format(
             "call cache",
             "info",
             CACHED,
-            "tasks were answered from an earlier run (CACHED): nothing ran, they are no runs and have no times",
+            "tasks were answered from an earlier run (CACHED): nothing ran, and their times count nowhere",
             ("status",),
         ),
     ),
