@@ -509,7 +509,7 @@ def _conditions(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: 
     # Where the trace tells ends, a row without one is going on whatever its duration so far.
     open_end = f"({end} IS NULL AND {'TRUE' if ends else f'{duration} IS NULL'} AND ({FLAGS} & {STRANGE_TIME}) = 0)"
     written_open = f"({FLAGS} & {OPEN_TIME}) > 0"
-    opened = f"({written_open} AND ({start} IS NOT NULL OR NOT {starts}))"
+    opened = f"({written_open} AND (coalesce({start}, {end}) IS NOT NULL OR NOT {starts}))"
     running = f"({says.running} OR ({says.nothing} AND ({opened} OR ({start} IS NOT NULL AND {open_end}))))"
     no_time = f"coalesce({duration}, 0) = 0 AND ({end} IS NULL OR {duration} = 0)"
     absent = f"({starts} AND {start} IS NULL AND {no_time} AND NOT ({used}) AND ({says.nothing} OR NOT {FINISHED}))"
