@@ -368,7 +368,8 @@ def test_what_raises_hold_more_is_never_told_as_saved(rest):
     assert found.memory.judged.saved < 0
     more = -sum(row.saved for row in found.memory.rows if row.action == RAISE)
     said = found.reason
-    assert said.startswith(f"Larger requests hold {gb_h(more)} more, for {killed.sum()} killed runs")
+    because = f"{killed.sum()} of {len(table)} runs were killed"
+    assert said.startswith(f"Larger requests hold {gb_h(more)} more, as {because}")
     assert ("; smaller ones save" in said) is (rest == "lowered")
     assert "save -" not in to_text(verdict_answer(found)) and "Held more" in to_text(verdict_answer(found))
     assert not long_ones([said, curve_chart(found).takeaway], 20)
@@ -388,7 +389,22 @@ def test_a_rise_beside_larger_savings_is_told_with_them():
     found = verdict(table)
     raised = sum(row.n_killed for row in found.memory.rows if row.action == RAISE)
     assert found.reason.startswith("Smaller requests save ") and raised
-    assert found.reason.endswith(f" more for {raised} killed runs.")
+    assert found.reason.endswith(f" more, as {raised} of {len(table)} runs were killed.")
+
+
+def test_runs_of_other_states_are_left_out_with_their_number():
+    table = jobs(4)
+    table.loc[::5, ["status", "finished"]] = ["RUNNING", False]
+    table.loc[1::5, ["status", "finished"]] = ["FAILED", False]
+    table.loc[2::50, ["status", "finished"]] = ["OUT_OF_MEMORY", False]
+    n, found = len(table.iloc[::5]) + len(table.iloc[1::5]), verdict(table)
+    assert found.memory.trace.n_runs + n == len(table)
+    assert f"Left out: {n} with a state other than finished or killed for memory." in notes(found)
+    assert "Left out" not in " ".join(notes(verdict(jobs(4))))
+    table.loc[2::50, ["requested_memory_bytes", "peak_memory_bytes"]] = np.nan
+    lost = len(table.iloc[2::50])
+    told = f"Left out: {n} with a state other than finished or killed for memory and {lost} with a kill for memory, "
+    assert told + "but neither limit nor use, or no run time." in notes(verdict(table))
 
 
 def test_runs_without_any_time_save_nothing_that_is_known():

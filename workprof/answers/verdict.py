@@ -167,7 +167,7 @@ MEMORY_ROWS: tuple[Column, ...] = (
         "Kills in 1,000",
         to=Column("kills_per_1000_high", lambda row: row.kills_per_1000.high),
         said=rate_words,
-        help="Of the next 1,000 runs: 95 % interval.",
+        help="Of the next 1,000 runs: 95 % interval. A kept request that killed no run counts as 0.",
     ),
     Column(
         "retry_gb",
@@ -254,8 +254,8 @@ def sentence(verdict: Verdict) -> str:
             f"Smaller requests save {format_share(judged.saved_share)}: {gb_h(judged.saved)} of {gb_h(today.booked)}, "
             f"with {kills_words(judged.kills)} in {later}."
         )
-        more, whose = raised(memory)
-        words += f" That is after {gb_h(more)} more for {whose}." if more > LEAST_SAVED * today.booked else ""
+        more, because = raised(memory)
+        words += f" That is after {gb_h(more)} more, as {because}." if more > LEAST_SAVED * today.booked else ""
     return f"{words} {decided_sentence(memory)}".strip()
 
 
@@ -264,23 +264,23 @@ LEAST_SAVED = 0.0005
 
 
 def raised(memory: ResourceVerdict) -> tuple[float, str]:
-    """The GB·h that larger requests hold more, and for which runs: '160 killed runs'."""
+    """The GB·h that larger requests hold more, and why: '41 of 200 runs were killed'; the runs are all of the trace."""
     rows = [row for row in memory.rows if row.action == RAISE]
     killed, above = sum(row.n_killed for row in rows), sum(row.n_above for row in rows)
-    return -sum(row.saved for row in rows), counted(killed, "killed run") if killed else (
-        f"{counted(above, 'run')} above {'its' if above == 1 else 'their'} request"
-    )
+    n, does = (killed, "killed") if killed else (above, "above the request")
+    of = counted(memory.trace.n_runs, "run")
+    return -sum(row.saved for row in rows), f"{n:,} of {of} {'was' if n == 1 else 'were'} {does}"
 
 
 def _larger_words(memory: ResourceVerdict) -> str:
     judged, today = memory.judged, memory.today
-    more, whose = raised(memory)
+    more, because = raised(memory)
     less = judged.saved + more
     if more <= 0:
-        return f"Raise the requests of {whose}: no later run shows what that holds."
+        return f"Raise requests, as {because}: no later run shows what that holds."
     smaller = f"; smaller ones save {gb_h(less)}" if less > LEAST_SAVED * today.booked else ""
     return (
-        f"Larger requests hold {gb_h(more)} more, for {whose}{smaller}. In all that is "
+        f"Larger requests hold {gb_h(more)} more, as {because}{smaller}. In all that is "
         f"{format_share(-judged.saved_share)} more than {counted(judged.n_runs, 'later run')} requested. "
         f"{foreseen_words(memory)}."
     )
@@ -369,7 +369,8 @@ def plain_sentence(memory: ResourceVerdict) -> str:
     more = best.saved_share - memory.judged.saved_share > MATERIAL
     return (
         f"The best of {len(memory.plain)} plain rules saves {format_share(best.saved_share)} with "
-        f"{kills_words(best.kills)}: {plain_words(best)}.{' That is more than the plan saves.' if more else ''}"
+        f"{kills_words(best.kills)}: {plain_words(best)}.{' That is more than the plan saves.' if more else ''} "
+        "Which rule is best is known only afterwards."
     )
 
 

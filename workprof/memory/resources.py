@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, factorized, numbers_if_present, numbers_of
-from workprof.core.causes import CAUSES, KILLS, TIMED_OUT, causes_of
+from workprof.core.causes import CAUSES, KILLS, TIMED_OUT, causes_of, was_killed_for_memory
 from workprof.core.service_windows import service_windows
 from workprof.core.units import GB, HOUR_S, MIB, PERCENT_FACTORS
 from workprof.memory.known import SizedRuns, codes_of, dense
@@ -33,6 +33,9 @@ KEY_COLUMNS = ("cluster", "namespace", "user", "group", "workload", "task_name",
 OWNER_KIND, PER_CPU = "owner_kind", "ReqMem"
 TOLD = (OWNER_KIND, "init_container", PER_CPU)
 """Further columns that exports need: what made a pod, whether a container runs first, a request as Slurm has it."""
+OTHER_STATE = "a state other than finished or killed for memory"
+"""Why a run is no ground for sizes: it goes on, failed, or was cancelled."""
+UNMEASURED_KILL = "a kill for memory, but neither limit nor use, or no run time"
 COARSE = ("user", "group", "workload")
 """What a submit script knows of a user's run whose name is new."""
 
@@ -156,7 +159,7 @@ def with_windows(jobs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_memory(jobs: pd.DataFrame, target: str, request_bytes: float, told: Sequence[str]) -> Resource:
-    n_finished = len(finished_of(jobs))
+    n_finished, n_killed = len(finished_of(jobs)), int(was_killed_for_memory(jobs).sum())
     table = with_killed(jobs, target)
     runs = requesting(with_flat_request(runs_of(table, target), request_bytes))
     request = runs.requested_bytes / GB
@@ -178,7 +181,11 @@ def _of_memory(jobs: pd.DataFrame, target: str, request_bytes: float, told: Sequ
             (killed, bound),
             step=KUBERNETES_STEP if pods else PLAIN_STEP,
             enforced=pods,
-            left_out=dict(runs.left_out),
+            left_out={
+                OTHER_STATE: len(jobs) - n_finished - n_killed,
+                UNMEASURED_KILL: n_killed - (len(table) - n_finished),
+                **runs.left_out,
+            },
         ),
         told,
     )
