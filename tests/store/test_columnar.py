@@ -152,7 +152,7 @@ def test_columns_that_are_no_field_keep_a_value(store, write):
             "big": pa.array([2**64 - 1], pa.uint64()),
             "raw": pa.array([b"ab"]),
             "none": pa.nulls(1),
-            "ok": pa.array([True]),
+            "flag": pa.array([True]),
             "long": pa.array(["text"], pa.large_string()),
             "view": pa.array(["text"], pa.string_view()),
             "kind": pa.array(["x"]).dictionary_encode(),
@@ -161,7 +161,7 @@ def test_columns_that_are_no_field_keep_a_value(store, write):
     for at, written in enumerate((as_parquet, as_file)):
         report = store.ingest([write(f"t{at}.x", written(table))], IngestOptions())
         assert (report.rows, report.rejected) == (1, 0)
-        row = store.frame(f"t{at}", ["day", "waited", "at", "long", "view", "kind", "ok"]).iloc[0, 1:].tolist()
+        row = store.frame(f"t{at}", ["day", "waited", "at", "long", "view", "kind", "flag"]).iloc[0, 1:].tolist()
         assert row == [dt.datetime(2024, 5, 1, tzinfo=dt.UTC).timestamp(), 90, 30600, "text", "text", "x", 1]
 
 
