@@ -13,7 +13,7 @@ from workprof.store.spreadsheet import clock
 
 pytestmark = pytest.mark.slow
 
-HEADER = ["Job name", "Runtime", "Start", "Memory (GB)", "CPU usage", "ok"]
+HEADER = ["Job name", "Runtime", "Start", "Memory (GB)", "CPU usage", "flag"]
 START = dt.datetime(2024, 5, 1, 22, 30)
 
 
@@ -73,7 +73,7 @@ def test_cells_become_what_they_show(store, write, epoch):
     report = store.ingest([path], IngestOptions(mapping=proposal.mapping))
     assert (report.rows_read, report.rows, report.rejected) == (4, 4, 0)
     frame = store.frame(
-        "jobs", ["job_name", "duration_s", "start_time_s", "requested_memory_bytes", "cpu_usage_percent", "ok"]
+        "jobs", ["job_name", "duration_s", "start_time_s", "requested_memory_bytes", "cpu_usage_percent", "flag"]
     )
     assert frame["job_name"].tolist() == ["a", "b", "c", "d"]
     assert frame["duration_s"].tolist() == [30188, 108900, 108864, 43200]
