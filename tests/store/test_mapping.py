@@ -486,6 +486,8 @@ def test_a_dump_of_slurms_database_has_its_units(store, write, resources):
     fields = ["user", "group", "duration_s", "time_limit_s", "requested_memory_bytes"]
     wanted = ["1001", "lab", 600, 7200, 4 * GIB]
     assert store.frame("d", fields).iloc[0, 1:].tolist() == wanted
+    store.ingest([write("w.csv", text.replace("mem_req", "priority"))], AUTO)  # a dump of some columns
+    assert ("requested_memory_bytes" in {column.name for column in store.columns("w")}) == bool(resources)
 
 
 def test_a_table_with_german_headings_loads(store, write):

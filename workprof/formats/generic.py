@@ -94,19 +94,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "status": (
         *("status", "state", "result", "outcome", "conclusion", "phase", "exit status", "exit code", "final state"),
         *("final status", "result state", "result status", "stat", "st", "exit", "return code", "exit value"),
-        *(
-            "success",
-            "succeeded",
-            "successful",
-            "ok",
-            "passed",
-            "failed",
-            "failure",
-            "error",
-            "errored",
-            "crashed",
-            "killed",
-        ),
+        *("success", "succeeded", "successful", "ok", "passed"),
+        *("failed", "failure", "error", "errored", "crashed", "killed"),
         *("cancelled", "canceled", "aborted", "timed out", "done", "completed", "oom killed", "oom", "oom kill"),
         "out of memory",
     ),
@@ -137,10 +126,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "requested_gpu_percent": ("gpu requested", "gpu count", "gpu requested count", "gpu"),
     "requested_memory_bytes": ("memory requested", "galaxy memory", "memory", "requested"),
     "time_limit_s": (
-        "time requested",
-        "wall time requested",
-        "wall clock requested",
-        "run time requested",
+        *("time requested", "wall time requested", "wall clock requested", "run time requested"),
         "duration requested",
     ),
     "cpu_usage_percent": ("cpu used", "cpu mean", "cpu used mean", "cpu"),
@@ -342,43 +328,16 @@ TOGETHER: dict[str, str] = {
 
 CORES = frozenset(
     [
-        *(
-            "cpus",
-            "cores",
-            "vcpus",
-            "vcores",
-            "ncpu",
-            "ncpus",
-            "ncores",
-            "processors",
-            "slots",
-            "gpus",
-            "ngpu",
-            "ngpus",
-        ),
-        *("kerne", "kernanzahl", "prozessoren", "cpukerne"),
+        *("cpus", "cores", "vcpus", "vcores", "ncpu", "ncpus", "ncores", "processors", "slots"),
+        *("gpus", "ngpu", "ngpus", "kerne", "kernanzahl", "prozessoren", "cpukerne"),
     ]
 )
 """Words that say that a column counts whole cores or GPUs."""
 
 FILLING = frozenset(
     [
-        "at",
-        "date",
-        "datetime",
-        "timestamp",
-        "ts",
-        "utc",
-        "epoch",
-        "of",
-        "the",
-        "in",
-        "on",
-        "v",
-        "total",
-        "local",
-        "am",
-        "um",
+        *("at", "date", "datetime", "timestamp", "ts", "utc", "epoch", "of", "the", "in", "on", "v", "total", "local"),
+        *("am", "um"),
     ]
 )
 """Words that say nothing of which field a column is."""

@@ -184,7 +184,7 @@ def checked(field: str, source: FieldSource, result: Sequence[str]) -> Rule:
         raise UnitUnknown(f"unit {source.unit!r} of {field}{kind or ' does not fit'}; {known}")
     names, unended = generic.OF_YARN
     words = words_for(source.column, result) if field == "status" else {}
-    words |= unended if field == "status" and words_of(source.column)[0] in names else {}
+    words = words | unended if field == "status" and words_of(source.column)[0] in names else words
     return Rule(field, source.column, source.unit or PLAIN, words=tuple(words.items()))
 
 
@@ -432,7 +432,7 @@ def _of_tools(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
     sources = {field: FieldSource(*of) for field, of in known.items() if of[0] in filled}
     result = result | {field: Guess(source, True, f"as {tool} has it") for field, source in sources.items()}
     if {*generic.RESOURCES} & filled and "mem_req" in known.get(REQUESTED, ()):
-        del result[REQUESTED]
+        result.pop(REQUESTED, None)
     return result
 
 
