@@ -8,7 +8,7 @@ import pytest
 
 from workprof.core.causes import was_killed_for_memory
 from workprof.core.errors import ColumnMissing, TraceError, WorkprofError
-from workprof.core.units import MIB
+from workprof.core.units import GIB, MIB
 from workprof.formats.json_documents import CHUNK_BYTES
 from workprof.store.json_rows import json_rows
 from workprof.store.reports import FieldSource, IngestOptions
@@ -171,6 +171,21 @@ def test_a_task_of_azure_batch_has_its_times_and_no_cores(store, write):
     report = store.ingest([write("azure.json", json.dumps(rows))], IngestOptions())
     assert {*report.mapping} == {"job_name", "status", "start_time_s", "end_time_s"}
     assert store.frame("azure", ["duration_s"])["duration_s"].tolist() == [1800]
+
+
+def test_members_of_times_and_resources_are_read_below_their_objects(store, write):
+    """A step of EMR has its moments in `Status.Timeline`; a job has its request in `resources`, or its `requests`."""
+    moments = {"StartDateTime": "2026-05-01T00:00:00+00:00", "EndDateTime": "2026-05-01T00:30:00+00:00"}
+    steps = [{"Id": f"s-{i}", "Name": "etl", "Status": {"State": "COMPLETED", "Timeline": moments}} for i in range(2)]
+    store.ingest([write("emr.json", json.dumps({"Steps": steps}))], IngestOptions())
+    assert store.frame("emr", ["status", "duration_s"]).iloc[0, 1:].tolist() == ["COMPLETED", 1800]
+    sizes = {"requests": {"memory": "2Gi", "cpu": "500m"}, "limits": {"memory": "4Gi"}, "usage": {"memory": "1Gi"}}
+    names = ["requested_memory_bytes", "requested_cpu_percent", "peak_memory_bytes"]
+    for resources, wanted in ((sizes, [2 * GIB, 50, GIB]), ({"mem": "4 GB", "cpus": 2}, [4 * GIB, 200])):
+        jobs = [{"id": f"a{i}", "name": "fit", "duration": "60s", "resources": resources} for i in range(2)]
+        name = f"of_{len(wanted)}"
+        store.ingest([write(f"{name}.json", json.dumps(jobs))], IngestOptions())
+        assert store.frame(name, names[: len(wanted)]).iloc[0, 1:].tolist() == wanted
 
 
 def test_an_identifier_of_every_run_is_no_node(store, write):
@@ -400,19 +415,19 @@ def test_broken_documents_are_refused(store, write, text, told):
 
 def test_objects_in_objects_become_columns_one_level_deep(store, write):
     rows = [
-        {"job_name": "a", "duration_s": 1, "resources": {"mem": "2 GB", "limits": {"cpu": 1}}, "b.c": 1, "b": {"c": 2}},
-        {"job_name": "b", "duration_s": 2, "resources": None, "b": 3},
+        {"job_name": "a", "duration_s": 1, "labels": {"mem": "2 GB", "tags": {"cpu": 1}}, "b.c": 1, "b": {"c": 2}},
+        {"job_name": "b", "duration_s": 2, "labels": None, "b": 3},
     ]
     path = write("j.jsonl", "\n".join(map(json.dumps, rows)))
     assert store.suggest(path, IngestOptions()).columns[2:] == (
-        "resources.mem",
-        "resources.limits",
+        "labels.mem",
+        "labels.tags",
         "b.c",
         "b",
-        "resources",
+        "labels",
     )
     store.ingest([path], IngestOptions())
-    frame = store.frame("j", ["resources.mem", "resources.limits", "b.c", "b"])
+    frame = store.frame("j", ["labels.mem", "labels.tags", "b.c", "b"])
     assert frame.iloc[0, 1:].tolist() == ["2 GB", '{"cpu": 1}', 1, '{"c": 2}']
 
 

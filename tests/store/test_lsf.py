@@ -77,6 +77,20 @@ def test_a_week(store, write):
     assert frame["job_name"].tolist()[:3] == ["0", "1[1]", "2[2]"]
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "^", "|"])
+def test_a_list_with_a_delimiter_has_the_records(store, write, delimiter):
+    records = week(50, seed=3)
+    table = pd.DataFrame(records).to_csv(index=False, sep=delimiter)
+    frames = []
+    for name, content in (("document.json", document(records)), ("list.csv", table)):
+        assert store.ingest([write(name, content)], IngestOptions()).format == "lsf"
+        frames.append(store.frame(name.partition(".")[0], NAMES, finished_only=False))
+    pd.testing.assert_frame_equal(*frames)
+    cut = write("cut.csv", table + delimiter.join(["99", "DONE"]) + "\n")
+    report = store.ingest([cut], IngestOptions())
+    assert (report.rows, report.rejected) == (50, 1)
+
+
 SMALL = [
     {"JOBID": "1", "STAT": "EXIT", "EXIT_REASON": "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit"},
     {"JOBID": "2", "STAT": "EXIT", "EXIT_REASON": "TERM_RUNLIMIT: job killed", "RUNTIMELIMIT": "00:10:00"},

@@ -641,6 +641,19 @@ def test_days_that_could_be_months_are_asked(store, write, sign):
     assert last == datetime.fromisoformat("2024-04-07T10:00:00Z").timestamp()
 
 
+def test_jobs_without_a_name_are_asked_for_one(store, write):
+    """Los Alamos' traces name neither jobs nor what runs."""
+    text = "user_ID,submit_time,start_time,end_time,job_status\n" + "".join(
+        f"{at % 2},2024-05-01 0{at}:00:00,2024-05-01 0{at}:01:00,2024-05-01 0{at}:31:00,COMPLETED\n" for at in range(4)
+    )
+    path = write("mustang.csv", text)
+    with pytest.raises(UnitUnknown, match=r"what 'user_ID' \(task_name\) means .*no column names the jobs") as refused:
+        store.ingest([path], IngestOptions())
+    mapping = from_json(str(refused.value).partition("that holds ")[2], "the message")
+    store.ingest([path], IngestOptions(mapping=mapping))
+    assert store.frame("mustang", ["task_name"])["task_name"].tolist() == ["0", "1", "0", "1"]
+
+
 BY_HALF_HOUR = ("2024-05-20 10:00:00", "2024-05-20 10:30:00")
 
 

@@ -1,11 +1,14 @@
 """IBM Spectrum LSF: `bjobs -a -o "..." -json`, whose RECORDS hold the fields that `-o` named, as texts.
 
+A list with a delimiter (`bjobs -o "... delimiter=','"`) has the same fields in columns.
+
 Sizes (`5.2 Gbytes`) count in 1024s; a bare `mem` of a resource requirement is in MB. Moments have a year only where
 LSB_DISPLAY_YEAR is set: without one they are not known, and the run time tells how long a job ran.
 
 Source: LSF's command reference of bjobs (-o, -json) and its table of termination reasons.
 """
 
+import csv
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +27,7 @@ from workprof.formats.declare import (
     SourceColumn,
     Unreadable,
 )
-from workprof.formats.json_documents import members, remarks
+from workprof.formats.json_documents import Member, members, remarks
 from workprof.formats.repeated_keys import RepeatedKeys
 
 COPIED = (
@@ -50,6 +53,8 @@ REASONS = {
 }
 """How a job ended whose termination reason LSF knows; the others of them were killed."""
 
+OTHER_CELLS = "more or fewer cells than headings"
+_HEADINGS = re.compile(r"[A-Z_]+([,;|^\t])[A-Z_]+(?:\1[A-Z_]+)*")
 _RECORDS = re.compile(r'"RECORDS"\s*:\s*\[')
 _YEAR = re.compile(r"\b\d{4}\b")
 _MEMORY = re.compile(r"\brusage\[[^\]]*?\bmem\s*=\s*(\d+(?:\.\d*)?)\s*([KMGT]?)B?(?:/(job|host|task))?", re.IGNORECASE)
@@ -59,17 +64,19 @@ _POWERS = {"": MIB, "K": KIB, "M": MIB, "G": KIB**3, "T": KIB**4}
 
 def recognises(head: str, name: str) -> bool:
     """Tell whether a text begins what bjobs writes, or its records without the document around them."""
-    return head.lstrip()[:1] in ("{", "[") and bool(_RECORDS.search(head) or '"STAT"' in head) and '"JOBID"' in head
+    if head.lstrip()[:1] in ("{", "["):
+        return bool(_RECORDS.search(head) or '"STAT"' in head) and '"JOBID"' in head
+    return bool(_delimiter(head))
 
 
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row for every job; raises TraceError where the document breaks off."""
     repeated, yearless = RepeatedKeys(), 0
     for given in sources:
-        for member in members(given, {"RECORDS"}, repeated, "JOBID"):
+        for member in _jobs(given, repeated):
             job = member.value
             if not isinstance(job, dict) or not _text(job.get("JOBID")) or job.get("ERROR"):
-                why = _text(job.get("ERROR")) if isinstance(job, dict) else ""
+                why = _text(job.get("ERROR")) if isinstance(job, dict) else OTHER_CELLS * isinstance(job, list)
                 yield Unreadable(member.line, "JOBID", json.dumps(job)[:500], why or "a job of LSF has a JOBID")
                 continue
             fields = {key: text for key, value in job.items() if (text := _text(value)) not in ("", "-")}
@@ -81,6 +88,30 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
         )
         yield Remark("no year", yearless, message, "warning")
     yield from remarks(repeated, "jobs")
+
+
+def _delimiter(head: str) -> str:
+    """What stands between the headings of a list of bjobs, '' where a text begins with none."""
+    headings = head.lstrip("\ufeff").split("\n", 1)[0].replace('"', "").strip()
+    match = _HEADINGS.fullmatch(headings)
+    return match[1] if match and {"JOBID", "STAT"} <= {*headings.split(match[1])} else ""
+
+
+def _jobs(given: Given, repeated: RepeatedKeys) -> Iterator[Member]:
+    """The records of a document or of a list; a row of more or fewer cells than headings has these as its value."""
+    first = next((line for _, line in given.lines()), "")
+    delimiter = _delimiter(first)
+    if not delimiter:
+        given.stream.seek(0)
+        yield from members(given, {"RECORDS"}, repeated, "JOBID")
+        return
+    headings = next(csv.reader([first], delimiter=delimiter))
+    rows = csv.reader((line for _, line in given.lines(ends=True)), delimiter=delimiter)
+    line = 2
+    for cells in rows:
+        if cells:
+            yield Member(line, "", dict(zip(headings, cells, strict=True)) if len(cells) == len(headings) else cells)
+        line = rows.line_num + 2
 
 
 def _text(value: object) -> str:
@@ -155,7 +186,7 @@ NOT_KNOWN = "LSF may reserve memory per job or per host: a job over several host
 
 FORMAT = Format(
     name="lsf",
-    title="LSF jobs (bjobs -json)",
+    title="LSF jobs (bjobs -json, or -o with a delimiter)",
     columns=tuple(SourceColumn(name, NUMBER if name in NUMBERS else TEXT) for name in COLUMNS),
     rules=(
         Rule("job_name", "job"),

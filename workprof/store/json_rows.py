@@ -202,15 +202,27 @@ REQUIREMENTS = {"MEMORY": "memory_MiB", "VCPU": "vcpus", "GPU": "gpus"}
 
 
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with the members of its objects as columns: of {"a": {"b": 1}} the column a.b; one level deep."""
+    """A row with the members of its objects as columns: of {"a": {"b": 1}} the column a.b; of `DEEPER` a.times.b."""
     result: dict[str, Any] = {}
     for name, value in row.items():
-        members = {f"{name}.{key}": member for key, member in value.items()} if isinstance(value, dict) else {}
+        members = dict(_members_of(name, value)) if isinstance(value, dict) else {}
         listed = members.get(f"{name}.resourceRequirements")
         if isinstance(listed, list) or (name == CONTAINER and {f"{name}.vcpus", f"{name}.memory"} <= members.keys()):
             members |= _required(value, listed if isinstance(listed, list) else ())
         result.update(members if members and not members.keys() & row.keys() else {name: value})
     return _kills_of(row) | result
+
+
+DEEPER = frozenset(["timeline", "times", "timing", "timestamps", "requests", "limits", "usage"])
+"""Objects inside a row's objects whose members are columns, too: `Status.Timeline` of EMR, `resources.requests`."""
+
+
+def _members_of(name: str, value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, member in value.items():
+        if isinstance(member, dict) and key.lower() in DEEPER:
+            yield from ((f"{name}.{key}.{inner}", one) for inner, one in member.items())
+        else:
+            yield f"{name}.{key}", member
 
 
 def _required(container: Mapping[str, Any], listed: Sequence[Any]) -> dict[str, Any]:

@@ -257,6 +257,7 @@ DAY_ALONE = re.compile(r"\d{4}-\d\d-\d\d")
 OWN_NAME, DATES, IN_VALUES, IN_NAME = "workprof's own name", "dates", "units in the values", "in the column's name"
 SINCE_1970 = "time stamps since 1970"
 AS_CHOSEN, UNREADABLE = "as chosen", "most values cannot be read"
+NAMELESS = "no column names the jobs: each user's are taken as one task"
 
 
 @dataclass(frozen=True)
@@ -322,11 +323,11 @@ _WANTED = {field: tuple(words_of(name)[0] for name in names) for field, names in
 OUTER = frozenset(
     [
         *("metadata", "spec", "status", "stats", "attributes", "properties", "details", "info", "executioninfo"),
-        *("time", "times", "timing"),
+        *("time", "times", "timing", "timeline", "timestamps", "resource", "resources"),
     ]
 )
 """Members of a record that only hold others: Kubernetes' `metadata.name` and `status.startTime`, Azure Batch's
-`executionInfo.endTime`."""
+`executionInfo.endTime`, EMR's `Status.Timeline.EndDateTime`."""
 
 
 def _named(columns: Sequence[str]) -> dict[str, tuple[frozenset[str], str]]:
@@ -336,6 +337,8 @@ def _named(columns: Sequence[str]) -> dict[str, tuple[frozenset[str], str]]:
     there = [words for words, _ in result.values()]
     for column, (words, _) in result.items():
         outer, dot, inner = column.partition(".")
+        while (further := inner.partition("."))[1] and further[0].lower() in OUTER:
+            inner = further[2]
         own = words_of(inner) if dot and outer.lower() in OUTER and words not in known else (words, "")
         if own[0] in known and own[0] not in there:
             result[column] = own
@@ -384,6 +387,8 @@ def guesses(look: Look) -> dict[str, Guess]:
     result = _clocks(_as_they_lasted(_meant(result, look), look), look)
     result = _of_several(result, [name for name in free if named[name][0] in _WANTED["duration_s"]], named, look)
     result = _ask_for_points(_ask_for_zone(result, look), look)
+    if not set(NAME_FIELDS) & result.keys() and "user" in result:
+        result["task_name"] = replace(result["user"], sure=False, why=NAMELESS)
     return {field: result[field] for field in FIELDS if field in result}
 
 

@@ -32,6 +32,7 @@ from workprof.store.mapping import (
     IN_VALUES,
     LARGEST_NODE_BYTES,
     LONGEST_MEDIAN_S,
+    NAMELESS,
     NEARLY_ALL,
     OWN_NAME,
     SAY_WHICH,
@@ -325,7 +326,7 @@ def _refusal(
 
 def _asked(field: str, one: Evidence) -> str:
     """What is asked of a column: its unit, or what it means."""
-    meaning = one.why.startswith(ALLOCATED_OR_USED) or one.why.endswith(ANOTHER_DURATION)
+    meaning = one.why.startswith((ALLOCATED_OR_USED, NAMELESS)) or one.why.endswith(ANOTHER_DURATION)
     return f"what {one.column!r} ({field}) means" if meaning else f"the unit of {one.column!r} ({field})"
 
 
