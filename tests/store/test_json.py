@@ -188,6 +188,106 @@ def test_members_of_times_and_resources_are_read_below_their_objects(store, writ
         assert store.frame(name, names[: len(wanted)]).iloc[0, 1:].tolist() == wanted
 
 
+ENDS = {"start_time": "2026-05-01T00:00:00Z", "end_time": "2026-05-01T00:30:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("row", "fields"),
+    [
+        (
+            {"runId": 0, "displayName": "train", "createdBy": {"userName": "ann"}, **ENDS},
+            {"task_name": "displayName", "user": "createdBy.userName", "run_name": "runId"},
+        ),
+        ({"job_id": 0, "user_email": "ann@x.org", **ENDS}, {"job_name": "job_id", "user": "user_email"}),
+        (
+            {"id": 0, "pipeline": {"name": "ci"}, "creator": {"name": "ann"}, **ENDS},
+            {"job_name": "id", "user": "creator.name", "workload": "pipeline.name"},
+        ),
+        (
+            {"id": 0, "name": "bwa", "launchedBy": "ann", "startedRunning": 17e11, "stoppedRunning": 1700000600000},
+            {"user": "launchedBy", "start_time_s": "startedRunning", "end_time_s": "stoppedRunning"},
+        ),
+        (
+            {"JobID": 0, "StartExecTime": "2026-05-01 10:00:00", "EndExecTime": "2026-05-01 11:00:00"},
+            {"job_name": "JobID", "start_time_s": "StartExecTime", "end_time_s": "EndExecTime"},
+        ),
+        (
+            {"id": {"name": 0, "domain": "d"}, "closure": {"startedAt": "2026-05-01T00:00:00Z", "duration": "600.5s"}},
+            {"job_name": "id.name", "start_time_s": "closure.startedAt", "duration_s": "closure.duration"},
+        ),
+        (
+            {"App ID": 0, "App Name": "etl", "Started": "2026/05/01 10:00:00", "Completed": "2026/05/01 10:10:00"},
+            {"job_name": "App ID", "task_name": "App Name", "start_time_s": "Started", "end_time_s": "Completed"},
+        ),
+        (
+            {"run_id": 0, "tags": {"mlflow.user": "ann", "mlflow.runName": "fit"}, **ENDS},
+            {"job_name": "run_id", "task_name": "tags.mlflow.runName", "user": "tags.mlflow.user"},
+        ),
+        (
+            {"task_id": 0, "name": "f", "job_id": "01", "func_or_class_name": "f", **ENDS},
+            {"job_name": "task_id", "task_name": "name", "workload": "job_id"},
+        ),
+        (
+            {"TrainingJobName": 0, "TrainingStartTime": 1.7e9, "TrainingEndTime": 1700000600.0},
+            {"job_name": "TrainingJobName", "start_time_s": "TrainingStartTime", "end_time_s": "TrainingEndTime"},
+        ),
+        (
+            {"result": {"jobid": 0, "user": "ann", "elapsed_s": 600, "req_mem_gb": 4}, "preview": False},
+            {"user": "result.user", "duration_s": "result.elapsed_s", "requested_memory_bytes": "result.req_mem_gb"},
+        ),
+        (
+            {"Job ID": 0, "Memory Req'd": "4gb", "Time Req'd": "01:00:00", "Elap Time": "00:10:00"},
+            {"requested_memory_bytes": "Memory Req'd", "time_limit_s": "Time Req'd", "duration_s": "Elap Time"},
+        ),
+        (
+            {"queryId": 0, "queryStats": {"elapsedTime": "10.00m", "peakTotalMemoryReservation": "2.5GB"}},
+            {"duration_s": "queryStats.elapsedTime", "peak_memory_bytes": "queryStats.peakTotalMemoryReservation"},
+        ),
+        (
+            {
+                "Local Job ID": 0,
+                "Job Name": "sim",
+                "Wall Time": 3600,
+                "Cores": 24,
+            },
+            {"job_name": "Local Job ID", "task_name": "Job Name", "requested_cpu_percent": "Cores"},
+        ),
+        (
+            {"pandaid": 0, "jobname": "a", "jobstatus": "finished", "maxrss": 9500000, "produsername": "ann"},
+            {"user": "produsername", "status": "jobstatus", "peak_memory_bytes": "maxrss"},
+        ),
+    ],
+    ids=lambda row: next(iter(row)) if isinstance(row, dict) else "",
+)
+def test_exports_of_tools_load_by_their_own_names(store, write, row, fields):
+    """AzureML, BigQuery, Buildkite, DNAnexus, DIRAC, Flyte, Spark, MLflow, Ray, SageMaker, Splunk, Torque, Trino ..."""
+
+    def numbered(one, at):
+        return {
+            key: numbered(value, at) if isinstance(value, dict) else f"x{at}" if value == 0 else value
+            for key, value in one.items()
+        }
+
+    rows = [numbered(row, at) | ({} if "maxrss" not in row else ENDS) for at in range(4)]
+    report = store.ingest([write("export.json", json.dumps(rows))], IngestOptions())
+    assert {field: report.mapping[field]["from"] for field in fields} == fields
+
+
+def test_jobs_of_slurm_without_their_document_are_its_jobs(store, write):
+    """Slurm's REST service writes a number as an object; a page of it may hold the jobs alone."""
+    at = {"set": True, "infinite": False, "number": 1714557600}
+    job = {
+        "job_id": 7,
+        "name": "a",
+        "job_state": ["COMPLETED"],
+        "start_time": at,
+        "end_time": at | {"number": 1714558200},
+    }
+    report = store.ingest([write("jobs.json", json.dumps([job], indent=1))], IngestOptions())
+    assert (report.format, report.rows) == ("slurm-json", 1)
+    assert store.frame("jobs", ["duration_s"])["duration_s"].tolist() == [600]
+
+
 def test_an_identifier_of_every_run_is_no_node(store, write):
     """GitHub's `node_id` is of the job; of a column of nodes several runs have one."""
     rows = [{"id": i, "name": "test", "node_id": f"MDg6Q2hlY2tSdW4{i}=", "duration": "60s"} for i in range(3)]
@@ -415,23 +515,23 @@ def test_broken_documents_are_refused(store, write, text, told):
 
 def test_objects_in_objects_become_columns_one_level_deep(store, write):
     rows = [
-        {"job_name": "a", "duration_s": 1, "labels": {"mem": "2 GB", "tags": {"cpu": 1}}, "b.c": 1, "b": {"c": 2}},
-        {"job_name": "b", "duration_s": 2, "labels": None, "b": 3},
+        {"job_name": "a", "duration_s": 1, "extra": {"mem": "2 GB", "tags": {"cpu": 1}}, "b.c": 1, "b": {"c": 2}},
+        {"job_name": "b", "duration_s": 2, "extra": None, "b": 3},
     ]
     path = write("j.jsonl", "\n".join(map(json.dumps, rows)))
     assert store.suggest(path, IngestOptions()).columns[2:] == (
-        "labels.mem",
-        "labels.tags",
+        "extra.mem",
+        "extra.tags",
         "b.c",
         "b",
-        "labels",
+        "extra",
     )
     store.ingest([path], IngestOptions())
-    frame = store.frame("j", ["labels.mem", "labels.tags", "b.c", "b"])
+    frame = store.frame("j", ["extra.mem", "extra.tags", "b.c", "b"])
     assert frame.iloc[0, 1:].tolist() == ["2 GB", '{"cpu": 1}', 1, '{"c": 2}']
 
 
 def test_objects_of_many_keys_stay_whole(store, write):
-    rows = [{"job_name": f"j{at}", "duration_s": at, "labels": {f"key{at}": 1}} for at in range(2100)]
+    rows = [{"job_name": f"j{at}", "duration_s": at, "extra": {f"key{at}": 1}} for at in range(2100)]
     assert store.ingest([write("j.jsonl", "\n".join(map(json.dumps, rows)))], IngestOptions()).rows == 2100
-    assert store.frame("j", ["labels"])["labels"].iloc[7] == '{"key7": 1}'
+    assert store.frame("j", ["extra"])["extra"].iloc[7] == '{"key7": 1}'

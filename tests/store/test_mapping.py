@@ -647,7 +647,7 @@ def test_jobs_without_a_name_are_asked_for_one(store, write):
         f"{at % 2},2024-05-01 0{at}:00:00,2024-05-01 0{at}:01:00,2024-05-01 0{at}:31:00,COMPLETED\n" for at in range(4)
     )
     path = write("mustang.csv", text)
-    with pytest.raises(UnitUnknown, match=r"what 'user_ID' \(task_name\) means .*no column names the jobs") as refused:
+    with pytest.raises(UnitUnknown, match=r"what 'user_ID' \(task_name\) means .*no column is known") as refused:
         store.ingest([path], IngestOptions())
     mapping = from_json(str(refused.value).partition("that holds ")[2], "the message")
     store.ingest([path], IngestOptions(mapping=mapping))

@@ -60,19 +60,9 @@ TEXTS = {
         "sacct --json",
     ),
     "kubectl -o yaml": ("apiVersion: v1\nitems:\n- apiVersion: v1\n", "YAML of kubectl", "-o json"),
-    "oarstat": (
-        '{"1234567": {"Job_Id": 1234567, "name": null, "state": "Running", "assigned_network_address": ["n-1"]}}',
-        "oarstat -J",
-        "a row for each task",
-    ),
     "Google Batch": (
         '[{"allocationPolicy": {"instances": []}, "name": "a", "status": {"runDuration": "60s"}, "taskGroups": []}]',
         "Google Batch",
-        "a row for each task",
-    ),
-    "Ray": (
-        '[{"task_id": "16310a0f", "name": "f", "state": "FINISHED", "func_or_class_name": "f"}]',
-        "tasks of Ray",
         "a row for each task",
     ),
     "nvidia-smi": (

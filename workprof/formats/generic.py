@@ -63,7 +63,7 @@ FORMAT = Format(
     before_status=BEFORE_STATUS,
     duration_from_times=True,
     made=OF_A_NODE,
-    rows_version=11,
+    rows_version=12,
 )
 
 STEPS = Steps(
@@ -79,29 +79,38 @@ STEPS = Steps(
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "job_name": (
         *("job name", "job", "job id", "jobs", "name", "id", "pod", "pod name", "application", "workload name"),
-        *("workload id", "full display name"),
+        *("workload id", "full display name", "display name", "training job name", "application name"),
+        *("application id", "app name", "app id", "query id", "build", "build id"),
     ),
     "task_name": (
         *("task name", "task", "process", "step", "stage", "container", "task type", "rule", "task id", "job type"),
-        *("program", "executable", "script", "command", "tool", "tool id"),
+        *("program", "executable", "script", "command", "tool", "tool id", "flow name", "flow id", "flow"),
     ),
-    "user": ("user", "owner", "user name", "account", "submitted by", "requester", "job owner"),
+    "user": (
+        *("user", "owner", "user name", "account", "submitted by", "requester", "job owner", "creator", "creator user"),
+        *("creator name", "launched by", "started by", "created by user name", "session user", "prod user"),
+        *("user login", "user email", "creator email", "owner email", "email"),
+    ),
     "group": ("group", "team", "project", "department", "group name", "lab", "tenant", "organisation", "account"),
-    "workload": ("workload", "workflow", "pipeline", "app", "queue", "namespace", "model", "partition", "queue name"),
+    "workload": (
+        *("workload", "workflow", "pipeline", "app", "queue", "namespace", "model", "partition", "queue name"),
+        "pipeline name",
+    ),
     "run_name": ("run name", "run", "run id"),
     "node": ("node", "machine", "host", "node name", "server", "instance", "node list", "exec host", "nodes"),
     "gpu_type": ("gpu type", "gpu model", "gpu name", "gpu", "gpu spec"),
     "status": (
         *("status", "state", "result", "outcome", "conclusion", "phase", "exit status", "exit code", "final state"),
         *("final status", "result state", "result status", "stat", "st", "exit", "return code", "exit value"),
+        *("execution status", "training job status"),
         *("success", "succeeded", "successful", "ok", "passed"),
         *("failed", "failure", "error", "errored", "crashed", "killed"),
         *("cancelled", "canceled", "aborted", "timed out", "done", "completed", "oom killed", "oom", "oom kill"),
         "out of memory",
     ),
     "submit_time_s": ("submit", "submit time", "arrival"),
-    "start_time_s": ("start", "scheduled", "launch"),
-    "end_time_s": ("end",),
+    "start_time_s": ("start", "start running", "start execution", "start training", "scheduled", "launch"),
+    "end_time_s": ("end", "end running", "end execution", "end training"),
     "duration_s": (
         *("duration", "run time", "real time", "elapsed", "wall time", "wall clock", "wall clock time", "makespan"),
         *(
@@ -134,7 +143,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "mean_memory_bytes": ("memory mean", "memory used mean", "rss mean"),
     "peak_memory_bytes": (
         *("rss peak", "memory peak", "memory used peak", "resident set size peak", "rss", "memory used"),
-        *("resident set size", "vmem peak", "vmem", "peak", "used"),
+        *("resident set size", "vmem peak", "vmem", "peak", "used", "memory reservation peak"),
+        "user memory reservation peak",
     ),
     "mean_gpu_memory_bytes": ("gpu memory mean", "gpu memory used mean", "gpu worker memory mean", "gpu memory"),
     "peak_gpu_memory_bytes": ("gpu memory peak", "gpu memory used peak", "gpu worker memory peak", "gpu memory used"),
@@ -178,10 +188,11 @@ OF_TOOLS: dict[str, tuple[frozenset[str], dict[str, tuple[str, str]]]] = {
             "time_limit_s": ("duration", "s"),
         },
     ),
+    "PanDA": (frozenset(["pandaid", "jobstatus", "maxrss"]), {"peak_memory_bytes": ("maxrss", "KB")}),
 }
 """Tool -> names of columns that tell its tables, and field -> column and unit as its manual has them.
 
-Source: Jenkins' REST API (builds), Slurm's sources (slurmdbd), flux-jobs(1).
+Source: Jenkins' REST API (builds), Slurm's sources (slurmdbd), flux-jobs(1), PanDA's table of jobs.
 """
 
 OF_SQUEUE = frozenset(["JOBID", "TIME", "TIME_LIMIT"])
@@ -205,7 +216,9 @@ SIZES_ONLY = frozenset(["requested", "peak", "used", "run"])
 """Names of memory, or of a duration, where its unit stands beside them, and of anything where none does."""
 
 NUMBERED = re.compile(
-    r"(?:job|pod|process|application|app|workload)?[ _.-]*(?:id|number|no|nr|uuid)(?:[ _.-]*raw)?|id_job", re.IGNORECASE
+    r"(?:(?:local[ _]?)?job|pod|process|application|app|workload|query|build|run)?[ _.-]*"
+    r"(?:id|number|no|nr|uuid)(?:[ _.-]*raw)?|id_job",
+    re.IGNORECASE,
 )
 """Names of columns that tell runs apart: beside one, a job's name says what runs."""
 
@@ -323,6 +336,11 @@ TOGETHER: dict[str, str] = {
     "retcode": "return code",
     "numgpus": "gpu count",
     "numcpus": "cpu count",
+    "corecount": "cpu count",
+    "jobstatus": "status",
+    "jobstate": "state",
+    "creationtime": "submit",
+    "produsername": "prod user name",
 }
 """Words that are written as one."""
 

@@ -44,6 +44,7 @@ _JOB = re.compile(r'"job_id"\s*:\s*\d')
 _OWN = re.compile(r'"(?:job_state|tres_req_str|derived_exit_code|allocation_nodes|het_job_id|slurm|kill_request_user)"')
 _OWN_ALONE = re.compile(
     r'"(?:tres_req_str|derived_exit_code|allocation_nodes|het_job_id|kill_request_user|state\.current)"'
+    r'|"job_state"\s*:\s*\['
 )
 
 

@@ -257,7 +257,7 @@ DAY_ALONE = re.compile(r"\d{4}-\d\d-\d\d")
 OWN_NAME, DATES, IN_VALUES, IN_NAME = "workprof's own name", "dates", "units in the values", "in the column's name"
 SINCE_1970 = "time stamps since 1970"
 AS_CHOSEN, UNREADABLE = "as chosen", "most values cannot be read"
-NAMELESS = "no column names the jobs: each user's are taken as one task"
+NAMELESS = "no column is known to name the jobs: each user's are taken as one task"
 
 
 @dataclass(frozen=True)
@@ -281,9 +281,13 @@ OF_PBS = re.compile("resource(_list|s_used)", re.IGNORECASE)
 
 def words_of(column: str) -> tuple[frozenset[str], str]:
     """The words of a column's name, as `SYNONYMS` spells them, and the unit that it tells ('' = none)."""
-    told = OF_PBS.sub(
-        lambda match: " used " if match[1].lower() == "s_used" else " requested ", CLOCK.sub(" ", column.strip())
-    ).replace("%", " percent ")
+    told = (
+        OF_PBS.sub(
+            lambda match: " used " if match[1].lower() == "s_used" else " requested ", CLOCK.sub(" ", column.strip())
+        )
+        .replace("%", " percent ")
+        .replace("'d", "")
+    )
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", told)
     spaced = re.sub(r"([A-Z]+)([A-Z][a-z]{2,})", r"\1 \2", spaced)
     spaced = re.sub(r"\b([KMGTkmgt]i?) B\b", r"\1B", spaced.replace("_", " "))
@@ -323,6 +327,7 @@ _WANTED = {field: tuple(words_of(name)[0] for name in names) for field, names in
 OUTER = frozenset(
     [
         *("metadata", "spec", "status", "stats", "attributes", "properties", "details", "info", "executioninfo"),
+        *("closure", "querystats", "result", "id", "tags", "labels", "mlflow"),
         *("time", "times", "timing", "timeline", "timestamps", "resource", "resources"),
     ]
 )
@@ -534,6 +539,8 @@ def _with_task(result: dict[str, Guess], free: Sequence[str], look: Look) -> dic
     job, stage = result["job_name"], result.get("task_name")
     numbers = [column for column in free if NUMBERED.fullmatch(column.strip())]
     if stage is not None:
+        if words_of(stage.source.column)[0] == {"task", "id"} and not _shared(stage.source.column, look):
+            return _of_functions(result, free, look)
         if words_of(stage.source.column)[0] != {"stage"} or not numbers or not _shared(job.source.column, look):
             return result
         return {"workload": stage} | result | {"task_name": job, "job_name": Guess(FieldSource(numbers[0]), True, "")}
@@ -546,6 +553,15 @@ def _with_task(result: dict[str, Guess], free: Sequence[str], look: Look) -> dic
         return result
     named = {"job_name": Guess(FieldSource(numbers[0]), True, "")} if numbers else {}
     return {field: guess for field, guess in result.items() if field != "job_name"} | named | {"task_name": job}
+
+
+def _of_functions(result: dict[str, Guess], free: Sequence[str], look: Look) -> dict[str, Guess]:
+    """The guesses with a name that runs share as their task, and their own identifier as their job: tasks of Ray."""
+    names = [column for column in free if words_of(column)[0] in _WANTED["job_name"] and _shared(column, look)]
+    if not names:
+        return result
+    own = {"job_name": result["task_name"], "task_name": Guess(FieldSource(names[0]), True, "")}
+    return {"workload": result["job_name"]} | result | own
 
 
 def _is_own(result: Mapping[str, Guess]) -> bool:
