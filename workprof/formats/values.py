@@ -18,11 +18,11 @@ LONGEST = 60
 """Characters of a value at most: with two digits of an exponent no number of these is infinite."""
 
 PARTS = (
-    ("w(?:ks?|eeks?)?", 7.0 * DAY_S),
-    ("d(?:ays?)?", float(DAY_S)),
-    ("h(?:rs?|ours?)?", float(HOUR_S)),
-    ("m(?:ins?|inutes?)?", float(MINUTE_S)),
-    (r"s(?:ecs?|econds?|econd\(s\))?", 1.0),  # LSF writes 'second(s)'
+    ("w(?:ks?|eeks?|ochen?)?", 7.0 * DAY_S),
+    ("(?:d(?:ays?)?|tage?n?)", float(DAY_S)),
+    (r"(?:h(?:rs?|ours?)?|std\.?|stunden?)", float(HOUR_S)),
+    (r"m(?:ins?\.?|inutes?|inuten?)?", float(MINUTE_S)),
+    (r"s(?:ecs?|econds?|econd\(s\)|eks?\.?|ekunden?)?", 1.0),  # LSF writes 'second(s)'
     ("(?:ms|msecs?|millis(?:econds?)?)", 1e-3),
     ("(?:us|µs|μs|usecs?|micros(?:econds?)?)", 1e-6),
     ("(?:ns|nanos(?:econds?)?)", 1e-9),
@@ -56,15 +56,16 @@ def _summed(text: str, pattern: str, factors: Sequence[float]) -> str:
 def duration(text: str, factor: float = 1.0, decimal: str = ".") -> str:
     """The SQL of a duration in seconds.
 
-    Read are a bare number (times `factor`), '[D-]HH:MM:SS[.mmm]', 'D days HH:MM:SS' (Python's), 'MM:SS[.mmm]',
-    'D-HH[:MM]', '1h 3m 4s' and the like, and 'P1DT2H3M4.5S'.
+    Read are a bare number (times `factor`), '[D-]HH:MM:SS[.mmm]', 'D days HH:MM:SS' (Python's), 'D.HH:MM:SS' (.NET's),
+    'MM:SS[.mmm]', 'D-HH[:MM]', '1h 3m 4s' and the like, and 'P1DT2H3M4.5S'. A clock may have a decimal comma.
 
     `text` is SQL; the factor is seconds in one unit of a bare number.
 
     Source: Slurm's manual for clocks (sacct, Elapsed; sbatch, --time); ISO 8601 for the last one.
     """
-    value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
-    clock = r"(?:(\d+)(?:-|\s*days?,?\s+))?(\d+):(\d{1,2}):(\d{1,2}(?:\.\d+)?)"
+    of_clock = rf"regexp_replace({text}, '(:\d\d),(\d+)', '\1.\2')"
+    value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({of_clock})"
+    clock = r"(?:(\d+)(?:-|\.|\s*days?,?\s+))?(\d+):(\d{1,2}):(\d{1,2}(?:\.\d+)?)"
     minutes = r"(\d+):(\d{1,2}(?:\.\d+)?)"
     days = r"(\d+)-(\d{1,2})(?::(\d{1,2}))?"
     amount = r"(\d+(?:\.\d*)?|\.\d+)"
@@ -105,6 +106,9 @@ def count(text: str) -> str:
     )
 
 
+_BYTES = "(?:(?:ilo|ega|iga|era|eta|xa)?[bB](?:ytes?|s)?|o)"
+
+
 def size(text: str, factor: float = 1.0, base: int = KIB, decimal: str = ".") -> str:
     """The SQL of a size in bytes: '16Gi', '2.5 GB', '4G', '32555630K', '4Gn', '128974848000m', a bare number.
 
@@ -112,11 +116,11 @@ def size(text: str, factor: float = 1.0, base: int = KIB, decimal: str = ".") ->
     'KB', 'mb' ... and 'K', 'M', 'g' ... are powers of the base; a lower-case 'm' alone is Kubernetes' thousandth.
 
     `text` is SQL; the factor is bytes in one unit of a bare number. The base of K, M, G is 1024 for Slurm, Nextflow and
-    the JVM; 1000 for Kubernetes.
+    the JVM; 1000 for Kubernetes. Octets are bytes ('4 Go').
     """
     value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
     # PBS writes '4096mb'
-    pattern = rf"^({NUMBER})\s*(?:([kKMGTPEgt]?i?)(?:[bB](?:ytes?)?)?[nc]?|([mpe]i?)[bB](?:ytes?)?)$"
+    pattern = rf"^({NUMBER})\s*(?:([kKMGTPEgt]?i?)(?:{_BYTES})?[nc]?|([mpe]i?){_BYTES})$"
     powers = " ".join(
         f"WHEN '{letter}' THEN {float(base**power)!r} WHEN '{letter}i' THEN {float(KIB**power)!r}"
         for letter, power in SIZE_POWERS.items()
@@ -164,6 +168,15 @@ MOMENTS = (
 )
 """Further ways to write a moment, in the formats of strptime; the second is the American order."""
 
+OF_DATE = r"^([A-Z][a-z]{2} .*\d:\d\d(?: [AP]M)?) ([A-Z]{3,5})( \d{4})?$"
+OF_DATES = tuple(
+    f"{day}{clock}{year}"
+    for clock in ("%H:%M:%S", "%I:%M:%S %p")
+    for day, year in (("%a %b %d ", " %Y"), ("%a %d %b %Y ", ""))
+)
+"""What `date` prints, 'Mon May  6 10:01:00 CEST 2024' or 'Mon 06 May 2024 10:01:00 AM CEST': around the zone, and that
+without it."""
+
 WITH_OFFSET = ("%a, %d %b %Y %H:%M:%S %z", "%d/%b/%Y:%H:%M:%S %z")
 """Moments of mails (RFC 5322) and of web servers."""
 
@@ -173,7 +186,7 @@ BASIC = r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d(?:\.\d+)?(?:Z|[+-]\d\d(?::?\d\d)
 YEAR_LAST = ("%m-%d-%Y %H:%M:%S", "%m-%d-%Y %H:%M", "%m-%d-%Y")
 """With a year of four digits: '12-05-24' may begin with its year."""
 
-YEAR_FIRST = ("%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d")
+YEAR_FIRST = tuple(f"%Y{sign}%m{sign}%d{time}" for sign in "/." for time in (" %H:%M:%S", " %H:%M", ""))
 
 TWO_DIGITS = r"^\s*\d{1,2}(?:[/.]\d{1,2}[/.]|[- ][A-Za-z]{3}[- ])\d\d(?:\D|$)"
 """A moment whose year has two digits: 69 to 99 are of the last century, 00 to 68 of this one (POSIX, strptime)."""
@@ -233,6 +246,15 @@ APART = r"\s+(Z|[+-]\d\d(?::?\d\d)?)(?:\s[A-Z]{2,5})?$"
 """An offset behind a blank, as Git, Ruby and Go write it; Go names the zone, too ('+0200 CEST')."""
 
 
+OF_ORACLE = r"^(\d\d-[A-Z]{3}-\d\d) (\d\d)\.(\d\d)\.(\d\d)(?:\.\d*)?"
+"""A moment of Oracle, '16-MAY-24 10.01.00.000000 AM'."""
+
+
+def _seconds_of(offset: str) -> float:
+    hours, _, minutes = offset.partition(":")
+    return int(hours) * float(HOUR_S) + int(minutes or 0) * float(MINUTE_S)
+
+
 def no_moment(text: str, *which: str) -> str:
     """The SQL of whether a text says that a moment is open or not known."""
     return f"coalesce(regexp_full_match(trim({text}), '(?i:{'|'.join(which or (OPEN, NOT_KNOWN))})'), FALSE)"
@@ -248,8 +270,12 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
     formats = (each.replace("%m/%d", "%d/%m") if day_first else each for each in MOMENTS)
     year_last = (each.replace("%m-%d", "%d-%m") if day_first else each for each in YEAR_LAST)
     short_first = (one for each in formats for one in dict.fromkeys((_short(each), each)))
-    iso = f"replace({value}, ',', '.')"  # Python's logs have a comma before the fraction, as ISO 8601 may
+    # Python's logs have a comma before the fraction, as ISO 8601 may; spreadsheets have one behind the day
+    iso = f"replace(replace({value}, ', ', ' '), ',', '.')"
     in_locale = rf"regexp_replace({value}, '^(\S*\d)[,.] ', '\1 ')"  # a browser writes '5/26/2024, 7:54:50 PM'
+    in_locale = rf"regexp_replace({in_locale}, '{OF_ORACLE}', '\1 \2:\3:\4')"
+    seconds = {name: _seconds_of(offset) for name, offset in ZONES.items()}
+    of_date = f"epoch(try_strptime(each.g0 || each.g2, [{_listed(OF_DATES)}])) - MAP {seconds!r}[each.g1]"
     return (
         f"CASE WHEN substr({value}, 5, 1) = '-' AND substr({value}, 8, 1) = '-' "
         f"THEN CASE WHEN NOT ({_begins(value, '9999', '000')}) "
@@ -260,7 +286,9 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
         f"THEN epoch(TRY_CAST(regexp_replace({value}, '{BASIC}', '\\1-\\2-\\3T\\4:\\5:\\6') AS TIMESTAMPTZ)) "
         f"WHEN regexp_matches({value}, '^\\d{{1,2}}-\\d{{1,2}}-\\d{{4}}\\b') "
         f"THEN epoch(try_strptime({value}, [{_listed(year_last)}])) "
-        f"WHEN regexp_matches({value}, '^\\d{{4}}/') THEN epoch(try_strptime({value}, [{_listed(YEAR_FIRST)}])) "
+        f"WHEN starts_with({value}, '/Date(') THEN TRY_CAST(regexp_extract({value}, '-?\\d+') AS DOUBLE) / 1000 "
+        f"WHEN regexp_matches({value}, '{OF_DATE}') THEN {_parts(value, OF_DATE, 3, of_date)} "
+        f"WHEN regexp_matches({value}, '^\\d{{4}}[/.]') THEN epoch(try_strptime({value}, [{_listed(YEAR_FIRST)}])) "
         f"WHEN regexp_matches({value}, ' [+-]\\d{{4}}$') THEN epoch(try_strptime({value}, [{_listed(WITH_OFFSET)}])) "
         f"ELSE epoch(try_strptime({in_locale}, [{_listed(short_first)}])) END"
     )

@@ -35,10 +35,12 @@ from workprof.store.mapping import (
     NAMELESS,
     NEARLY_ALL,
     OWN_NAME,
+    REQUESTED,
     SAY_WHICH,
     SHORTEST_MEDIAN_S,
     SINCE_1970,
     UNREADABLE,
+    USED,
     Guess,
     as_json,
     checked,
@@ -150,7 +152,7 @@ def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]
         cells = (text.strip() for column in columns for text in look.present(column, SAMPLE_ROWS))
         separated = next(filter(SEPARATED.fullmatch, cells), "")
         more = f"; write numbers such as {separated!r} without separators of thousands" if separated else ""
-        level = "warning" if separated else "info"
+        level = "warning" if separated or {*columns.values()} & {*TIME_FIELDS, REQUESTED, USED} else "info"
         result.append(Check("named like a field", level, len(columns), message + more))
     if status := unknown_status(look, mapping):
         word = _short(look.present(status, 1)[0])

@@ -1,5 +1,6 @@
 """The SHAP values of a sample of runs, drawn from one matrix: beeswarm, bars, dependence and interactions."""
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -89,12 +90,15 @@ def odds_axis(effects: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def beeswarm_table(result: GlobalExplanation, naming: Naming, profile: int | None = None) -> pd.DataFrame:
-    """Return one line per sampled job: its class, and value and contribution of every field."""
+    """Return one line per sampled job: its class, and value and contribution of every field, by the fields' names.
+
+    The strongest first would change the columns' order from month to month.
+    """
     table = pd.DataFrame(
         {"row_id": result.row_ids, "class": result.chosen, "name": [naming.name(int(one)) for one in result.chosen]}
     )
     effects = result.effects_on(profile)
-    for place, field in enumerate(result.fields):
+    for field, place in sorted(zip(result.fields, count(), strict=False)):
         table[field] = _in_file(result, place)
         table[f"shap_{field}"] = effects[:, place]
     return table
