@@ -253,6 +253,14 @@ ENDS = {"start_time": "2026-05-01T00:00:00Z", "end_time": "2026-05-01T00:30:00Z"
             {"job_name": "Local Job ID", "task_name": "Job Name", "requested_cpu_percent": "Cores"},
         ),
         (
+            {"Job Id": 0, "qtime": 1.7e9, "stime": "Tue Nov 14 22:13:20 2023", "resources_used.walltime": "00:10:00"},
+            {"submit_time_s": "qtime", "start_time_s": "stime", "duration_s": "resources_used.walltime"},
+        ),
+        (
+            {"jobnumber": 0, "qsub_time": "2026-05-01 00:00:00", **ENDS},
+            {"job_name": "jobnumber", "submit_time_s": "qsub_time"},
+        ),
+        (
             {"pandaid": 0, "jobname": "a", "jobstatus": "finished", "maxrss": 9500000, "produsername": "ann"},
             {"user": "produsername", "status": "jobstatus", "peak_memory_bytes": "maxrss"},
         ),

@@ -188,11 +188,15 @@ OF_TOOLS: dict[str, tuple[frozenset[str], dict[str, tuple[str, str]]]] = {
             "time_limit_s": ("duration", "s"),
         },
     ),
+    "PBS": (
+        frozenset(["resources_used.walltime", "stime"]),
+        {"submit_time_s": ("qtime", "s"), "start_time_s": ("stime", "s"), "end_time_s": ("obittime", "s")},
+    ),
     "PanDA": (frozenset(["pandaid", "jobstatus", "maxrss"]), {"peak_memory_bytes": ("maxrss", "KB")}),
 }
 """Tool -> names of columns that tell its tables, and field -> column and unit as its manual has them.
 
-Source: Jenkins' REST API (builds), Slurm's sources (slurmdbd), flux-jobs(1), PanDA's table of jobs.
+Source: Jenkins' REST API (builds), Slurm's sources (slurmdbd), flux-jobs(1), PBS's qstat(1), PanDA's table of jobs.
 """
 
 OF_SQUEUE = frozenset(["JOBID", "TIME", "TIME_LIMIT"])
@@ -341,6 +345,7 @@ TOGETHER: dict[str, str] = {
     "jobstate": "state",
     "creationtime": "submit",
     "produsername": "prod user name",
+    "qsub": "submit",
 }
 """Words that are written as one."""
 
