@@ -346,6 +346,7 @@ TOGETHER: dict[str, str] = {
     "creationtime": "submit",
     "produsername": "prod user name",
     "qsub": "submit",
+    "jobnumber": "job id",
 }
 """Words that are written as one."""
 
