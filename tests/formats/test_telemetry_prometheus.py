@@ -37,6 +37,22 @@ def test_totals_become_rates_and_labels_are_added_up(tmp_path):
     assert found["run"].unique().tolist() == ["prom"]
 
 
+def test_temperatures_of_several_sensors_are_averaged_and_said_so(tmp_path):
+    text = answer(
+        *(series("node_hwmon_temp_celsius", [50 + at, 60 + at], chip="c0", sensor=f"t{at}") for at in (0, 10)),
+        *(series("node_memory_used_bytes", [1, 2], device=f"d{at}") for at in range(3)),
+        series("node_load1", [1, 2]),
+    )
+    found = imported(tmp_path, "prom.json", text)
+    assert found.frame["node_hwmon_temp_celsius"].tolist() == [55, 65]
+    assert found.frame["node_memory_used_bytes"].tolist() == [3, 6]
+    [check] = [one for one in found.checks if one.name == "several_series"]
+    assert check.message.endswith(
+        "2 counters are of several series each, added up: node_memory_used_bytes; of which the mean counts: "
+        "node_hwmon_temp_celsius"
+    )
+
+
 def test_a_total_that_fell_was_reset(tmp_path):
     found = imported(tmp_path, "prom.json", answer(series("x_total", [10, 20, 3, 4])))
     assert found.frame["t"].tolist() == [1, 2, 3]

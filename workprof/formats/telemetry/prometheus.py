@@ -1,6 +1,7 @@
 """Prometheus' answer to a range query: series by labels, values as texts, totals and gauges together."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,8 +60,13 @@ def _unchanged_end(one: pd.Series) -> int:
 SUMMED = ("cpu", "device", "core", "package", "chip", "sensor", "mountpoint", "fstype")
 """Labels over which series of one name are added up."""
 
+AVERAGED = ("celsius", "hertz", "volts", "rpm", "ratio", "percent")
+"""Units, the last word of a gauge's name, of which the mean of several series counts: two cores at 60 degrees are not at
+120. Source: Prometheus' naming conventions (base units)."""
+
 HOST = "instance"
 NOT_NAMED = ("__name__", "job", HOST, *SUMMED)
+SHOWN = 5
 MOST_POINTS = 11_000
 """Prometheus answers no more points per series: a longer range was refused or cut by whoever asked."""
 
@@ -138,6 +144,7 @@ def _of_host(series: list[Series], run: str) -> tuple[pd.DataFrame, tuple[Check,
     times = np.array(sorted({at for one in series for at in one.points.index}))
     checks: list[Check] = []
     summed: dict[str, pd.Series] = {}
+    several: dict[str, int] = defaultdict(int)
     resets, again = 0, sum(int(one.points.index.duplicated().sum()) for one in series)
     for one in series:
         values = one.points[~one.points.index.duplicated(keep="last")].replace([np.inf, -np.inf], np.nan)
@@ -148,6 +155,13 @@ def _of_host(series: list[Series], run: str) -> tuple[pd.DataFrame, tuple[Check,
             values, name = result.frame[f"{name}/s"], f"{name}/s"
         on_grid = values.reindex(times)
         summed[name] = on_grid if name not in summed else summed[name].add(on_grid)
+        several[name] += 1
+    for name in filter(_is_averaged, several):
+        summed[name] = summed[name] / several[name]
+    many = [name for name, n in several.items() if n > 1]
+    if many:
+        text = f"{run}: {len(many):,} counters are of several series each, {_how(many)}"
+        checks.append(Check("several_series", "info", len(many), text))
     if resets:
         checks.append(Check("resets", "warning", resets, f"{resets:,} totals fell: they were reset, the rate is empty"))
     if again:
@@ -158,6 +172,18 @@ def _of_host(series: list[Series], run: str) -> tuple[pd.DataFrame, tuple[Check,
     first = 1 if len(times) > 1 and all(_is_total(one.name) for one in series) else 0
     shown = frame.iloc[first:].reset_index(drop=True)
     return labelled(shown, times[first:] - times[0], run), tuple(checks)
+
+
+def _how(many: Sequence[str]) -> str:
+    """What becomes of counters of several series."""
+    averaged = [name for name in many if _is_averaged(name)]
+    added = [name for name in many if name not in averaged]
+    ways = (("added up", added), ("of which the mean counts", averaged))
+    return "; ".join(f"{way}: {', '.join(names[:SHOWN])}" for way, names in ways if names)
+
+
+def _is_averaged(name: str) -> bool:
+    return name.partition("{")[0].rpartition("_")[2] in AVERAGED
 
 
 def _is_total(name: str) -> bool:
