@@ -263,6 +263,9 @@ def test_a_row_of_any_request_never_goes_above_what_is_asked(tmp_path):
         ("ana", "train", "", 4096, ""),
     )
     assert [job[0] for job in got] == [mib(row.size), 512, None]
+    raised = told(found, "slurm").replace('action = "lower"', 'action = "raise"')
+    of_raised = submitted(tmp_path, raised, ("ana", "train", 512, "", ""), ("ana", "train", 0, "", ""))
+    assert [job[0] for job in of_raised] == [mib(row.size), 0]  # 0 asks for all memory of a node
     sizes = Sizes(found.memory)
     assert sizes.find({"user": "ana", "task_name": "train"}, 99.0).size == row.size
     assert sizes.find({"user": "ana", "task_name": "train"}, 0.5).size == 0.5

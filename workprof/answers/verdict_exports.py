@@ -542,9 +542,10 @@ local function entry_of(entries, job, unit, asked)
   end
 end
 
--- a size to lower to is never above what is asked, one to raise to never below; one that is left out stays
+-- a size to lower to is never above what is asked, one to raise to never below; one that is left out stays, as does 0,
+-- all memory of a node
 local function size_of(entry, asked)
-  if entry.action == "keep" then
+  if entry.action == "keep" or asked == 0 then
     return asked
   end
   if entry.action == "lower" then
