@@ -257,6 +257,14 @@ ENDS = {"start_time": "2026-05-01T00:00:00Z", "end_time": "2026-05-01T00:30:00Z"
             {"submit_time_s": "qtime", "start_time_s": "stime", "duration_s": "resources_used.walltime"},
         ),
         (
+            {"id": 0, "name": "bwa", "resources": {"ram_gb": 8, "cpu_cores": 4}, "logs": [{"start_time": "x"}, ENDS]},
+            {
+                "start_time_s": "logs.start_time",
+                "end_time_s": "logs.end_time",
+                "requested_memory_bytes": "resources.ram_gb",
+            },
+        ),
+        (
             {"jobnumber": 0, "qsub_time": "2026-05-01 00:00:00", **ENDS},
             {"job_name": "jobnumber", "submit_time_s": "qsub_time"},
         ),

@@ -41,6 +41,7 @@ _STARTS = {
     "unstartable": FAILED,
     "up_for_retry": FAILED,
     "error": FAILED,
+    **dict.fromkeys(("executor_error", "system_error", "internal_error", "unsuccessful", "broken"), FAILED),
     "boot_fail": FAILED,
     "node_fail": FAILED,
     "nodelost": FAILED,
@@ -66,6 +67,7 @@ _STARTS = {
     "deferred": WAITING,
     "up_for_reschedule": WAITING,
     "submitted": WAITING,
+    **dict.fromkeys(("initializing", "initialising", "provisioning"), WAITING),
     "requeue": WAITING,
     "special_exit": WAITING,
     **dict.fromkeys(("fehlgeschlagen", "fehler", "gescheitert"), FAILED),
@@ -77,7 +79,7 @@ _STARTS = {
 German words are those of tables that people keep.
 
 Source: the state codes of Slurm's sacct, the phases and reasons of Kubernetes, the events of Borg, the statuses of
-Nextflow, Cromwell and the PAI trace.
+Nextflow, Cromwell, TES and the PAI trace.
 """
 
 SHORT_STATES = {

@@ -89,6 +89,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "user": (
         *("user", "owner", "user name", "account", "submitted by", "requester", "job owner", "creator", "creator user"),
         *("creator name", "launched by", "started by", "created by user name", "session user", "prod user"),
+        "spark user",
         *("user login", "user email", "creator email", "owner email", "email"),
     ),
     "group": ("group", "team", "project", "department", "group name", "lab", "tenant", "organisation", "account"),

@@ -210,7 +210,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(listed, list) or (name == CONTAINER and {f"{name}.vcpus", f"{name}.memory"} <= members.keys()):
             members |= _required(value, listed if isinstance(listed, list) else ())
         result.update(members if members and not members.keys() & row.keys() else {name: value})
-    return _kills_of(row) | result
+    return _kills_of(row) | result | _last_attempt(row)
 
 
 DEEPER = frozenset(["timeline", "times", "timing", "timestamps", "requests", "limits", "usage"])
@@ -230,6 +230,20 @@ def _required(container: Mapping[str, Any], listed: Sequence[Any]) -> dict[str, 
     pairs: dict[object, Any] = {kind: container.get(own) for kind, own in (("MEMORY", "memory"), ("VCPU", "vcpus"))}
     pairs |= {each.get("type"): each.get("value") for each in listed if isinstance(each, dict)}
     return {name: pairs[kind] for kind, name in REQUIREMENTS.items() if pairs.get(kind) is not None}
+
+
+ATTEMPTS = ("attempts", "logs")
+
+
+def _last_attempt(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of a row's last attempt that has times, beside the list: tasks of TES, applications of Spark."""
+    result = {}
+    for name in ATTEMPTS if CONTAINER not in row else ():
+        listed = row.get(name)
+        last = listed[-1] if isinstance(listed, list) and listed and isinstance(listed[-1], dict) else {}
+        if any("start" in key.lower() for key in last) and any("end" in key.lower() for key in last):
+            result |= {f"{name}.{key}": value for key, value in last.items() if not isinstance(value, dict | list)}
+    return result
 
 
 OOM_KILLS = "oom_kills"

@@ -327,7 +327,7 @@ _WANTED = {field: tuple(words_of(name)[0] for name in names) for field, names in
 OUTER = frozenset(
     [
         *("metadata", "spec", "status", "stats", "attributes", "properties", "details", "info", "executioninfo"),
-        *("closure", "querystats", "result", "id", "tags", "labels", "mlflow"),
+        *("closure", "querystats", "result", "id", "tags", "labels", "mlflow", "attempts", "logs"),
         *("time", "times", "timing", "timeline", "timestamps", "resource", "resources"),
     ]
 )

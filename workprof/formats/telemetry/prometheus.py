@@ -61,8 +61,8 @@ SUMMED = ("cpu", "device", "core", "package", "chip", "sensor", "mountpoint", "f
 """Labels over which series of one name are added up."""
 
 AVERAGED = ("celsius", "hertz", "volts", "rpm", "ratio", "percent")
-"""Units, the last word of a gauge's name, of which the mean of several series counts: two cores at 60 degrees are not at
-120. Source: Prometheus' naming conventions (base units)."""
+"""Units, the last word of a gauge's name, of which the mean of several series counts: two cores at 60 degrees are not
+at 120. Source: Prometheus' naming conventions (base units)."""
 
 HOST = "instance"
 NOT_NAMED = ("__name__", "job", HOST, *SUMMED)
