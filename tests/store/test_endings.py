@@ -245,6 +245,7 @@ def test_the_ledger_counts_what_running_runs_hold_apart(store, write):
         *((text, OUT_OF_MEMORY) for text in ("FAILED: OutOfMemoryError", "MemoryError", "exceeded its memory")),
         *((text, TIMED_OUT) for text in ("Exit (TERM_RUNLIMIT)", "failed: time limit", "killed: walltime")),
         *(("Exited (137)", KILLED), ("Exited (1)", FAILED), ("exit code 2", FAILED), ("Failed (1)", FAILED)),
+        *(("EXECUTOR_ERROR", FAILED), ("INITIALIZING", WAITING)),
         *(("removed", KILLED), ("Failed: boom, no room", FAILED), ("Running, memory limit 4 GB", RUNNING)),
     ],
 )
