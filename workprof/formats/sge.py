@@ -139,7 +139,7 @@ def _is_sound(cells: Sequence[str]) -> bool:
 
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row for every job, and for every part of a parallel one that has a record of its own."""
-    virtual = without_slots = unsure = fewest = 0
+    virtual = without_slots = unsure = mixed = fewest = 0
     for given in sources:
         for line, result, ended in _records(given):
             if isinstance(result, str):
@@ -152,6 +152,7 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
             fewest = min(fewest or len(result), len(result))
             virtual += _bytes(result.get("maxvmem", "")) > 0
             without_slots += _whole_number(result.get("slots", "")) == 0
+            mixed += len({_per_second(float(text)) for name in TIMES if (text := _epoch(result, name))}) > 1
             yield Read(line, _cells(result))
     if virtual:
         text = (
@@ -162,6 +163,9 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     if without_slots:
         text = f"{without_slots:,} records have 0 slots: what they requested is not known"
         yield Remark("slots of zero", without_slots, text, "warning")
+    if mixed:
+        text = f"{mixed:,} records have moments in several units (s, ms, us): each is read in its own"
+        yield Remark("units disagree", mixed, text, "warning")
     yield from unended(unsure)
 
 
@@ -240,9 +244,18 @@ def _seconds(text: str) -> float:
 def _moment(text: str) -> str | float | None:
     """A moment: epochs in seconds, texts without fractions of a second, None for one that has not come."""
     if text.strip().isdecimal():
-        value = float(text)
-        return value / (1e6 if value > FIRST_US else 1e3 if value > FIRST_MS else 1.0) or None
+        return float(text) / _per_second(float(text)) or None
     return _FRACTION.sub(r"\1", text.strip())
+
+
+def _epoch(record: Mapping[str, str], name: str) -> str:
+    """The digits of a moment that has come, '' where it is written otherwise."""
+    text = record.get(name, "").strip()
+    return text.lstrip("0") if text.isdecimal() else ""
+
+
+def _per_second(epoch: float) -> float:
+    return 1e6 if epoch > FIRST_US else 1e3 if epoch > FIRST_MS else 1.0
 
 
 def _status(record: Mapping[str, str]) -> str | None:
