@@ -102,6 +102,9 @@ def _headline(shown: Suggestion) -> None:
     unsure = [label(field) for field, one in shown.evidence.items() if not one.sure and one.highest]
     if unsure:
         st.info(f"Check the unit of {', '.join(unsure)}: compare the values below.", icon=":material/help:")
+    for field, one in shown.evidence.items():
+        if not (one.sure or one.highest or one.unread):
+            st.info(markdown_text(f"Check {label(field)}: {one.why}.", 300), icon=":material/help:")
 
 
 def _samples(suggestion: Suggestion) -> None:

@@ -52,6 +52,18 @@ def test_a_column_of_the_right_name_and_wrong_values_is_shown_with_the_first_of_
     assert house().workbench.datasets() == ()
 
 
+NAMELESS = "user_ID,start,end\n" + "".join(f"{at % 3},{1.7e9 + at},{1.7e9 + at + 600}\n" for at in range(30))
+
+
+def test_jobs_without_a_name_are_asked_whether_each_users_are_one_task(app, house):
+    test = upload(app, house, "nameless.csv", NAMELESS.encode())
+    assert any("no column is known to name the jobs" in one.value for one in test.info)
+    assert test.selectbox(key="map_task_name").value == test.selectbox(key="map_user").value == "user_ID"
+    press(test, "map_import")
+    finish(test, house)
+    assert house().workbench.datasets()[0].rows == 30
+
+
 def test_a_saved_mapping_is_offered_for_the_same_columns(app, house):
     saved = {"job_name": FieldSource("job"), "duration_s": FieldSource("realtime", "s")}
     house().workbench.save_mapping("steps in seconds", saved)
