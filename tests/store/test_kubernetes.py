@@ -420,18 +420,20 @@ def test_a_condition_says_why_a_pod_was_ended_from_outside(reason, state):
     assert cells[kubernetes_rows.COLUMNS.index("status")] == state
 
 
-@pytest.mark.parametrize("pending", ["True", "False"])
-def test_while_a_resize_is_pending_a_container_has_what_its_status_says(store, write, pending):
+@pytest.mark.parametrize(("pending", "before"), [("True", ""), ("False", ""), ("", "Infeasible"), ("", "InProgress")])
+def test_while_a_resize_is_pending_a_container_has_what_its_status_says(store, write, pending, before):
     pod = copy.deepcopy(PODS[2])
     wanted = {"requests": {"cpu": "2", "memory": "4Gi"}, "limits": {"memory": "8Gi", "nvidia.com/gpu": "1"}}
     pod["spec"]["containers"][0]["resources"] = wanted
     pod["status"]["containerStatuses"][0]["resources"] = {"requests": {"memory": "1Gi"}, "limits": {"memory": "2Gi"}}
     pod["status"]["conditions"] = [{"type": "PodResizePending", "status": pending, "reason": "Deferred"}]
+    pod["status"]["resize"] = before
+    waits = pending == "True" or before == "Infeasible"
     report = store.ingest([write("pods.json", json.dumps(pod))], IngestOptions())
     named = ["requested_memory_bytes", "memory_limit", "requested_gpu_percent"]
     first = store.frame("pods", named, finished_only=False).loc[0, named].tolist()
-    assert first == ([GIB, 2 * GIB, 100] if pending == "True" else [4 * GIB, 8 * GIB, 100])
-    assert ("resize pending" in {check.name for check in report.checks}) == (pending == "True")
+    assert first == ([GIB, 2 * GIB, 100] if waits else [4 * GIB, 8 * GIB, 100])
+    assert ("resize pending" in {check.name for check in report.checks}) == waits
 
 
 ASKED = ("spec", "containers", 0, "resources", "requests")

@@ -392,7 +392,7 @@ FORMAT = Format(
         *(("pod_cpu_request", "cores"), ("pod_memory_request", "B")),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
-    rows_version=8,
+    rows_version=9,
     seen="seen",
     not_known="Lists of pods do not say what pods used: load series of Prometheus, which say both.",
 )

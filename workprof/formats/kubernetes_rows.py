@@ -44,6 +44,9 @@ DISRUPTED = {
 }
 """Reasons of the condition DisruptionTarget of a pod that was ended from outside -> the one of `CAUSES`."""
 
+NOT_RESIZED = ("Proposed", "Deferred", "Infeasible")
+"""States of `status.resize`, which releases before 1.33 wrote, whose resize the node has not begun."""
+
 USER_LABELS = ("user", "username", "user-name", "owner", "submitter", "submitted-by", "creator")
 TEAM_LABELS = ("team", "project", "department", "group", "queue-name")
 GPU_TYPE_LABELS = ("gpu.product", "gke-accelerator", "accelerator", "gpu-type", "gpu-model", "instance-gpu-name")
@@ -150,6 +153,7 @@ def pod_of(line: int, pod: Object) -> Pod:
         each.get("type") == "PodResizePending" and each.get("status") == "True"
         for each in objects_of(status, "conditions")
     )
+    resizing = resizing or text_of(status, "resize") in NOT_RESIZED
     spec = _in_force(spec, statuses) if resizing else spec
     fate = _fate(statuses)
     name, made = text_of(metadata, "name"), made_of(metadata)
