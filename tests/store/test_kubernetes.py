@@ -436,6 +436,18 @@ def test_while_a_resize_is_pending_a_container_has_what_its_status_says(store, w
     assert ("resize pending" in {check.name for check in report.checks}) == waits
 
 
+def test_accelerators_that_are_no_gpus_are_told(store, write):
+    pods = [copy.deepcopy(PODS[4]) | {"metadata": {"name": f"p{place}", "uid": f"u{place}"}} for place in range(3)]
+    for pod, name in zip(pods, ("gpu.intel.com/i915", "google.com/tpu", "vendor.com/gpumem"), strict=True):
+        pod["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "1", "hugepages-2Mi": "4Mi", name: "4"}}
+    pods[2]["spec"]["resourceClaims"] = [{"name": "gpu"}]
+    report = store.ingest([write("pods.json", json.dumps(pods + pods))], IngestOptions())
+    gpus = store.frame("pods", ["requested_gpu_percent"], finished_only=False)["requested_gpu_percent"]
+    assert gpus.fillna(0).tolist() == [400, 0, 0]
+    told = {check.name: check for check in report.checks}["other resources"]
+    assert told.count == 3 and "google.com/tpu (1), resourceClaims (1), vendor.com/gpumem (1)" in told.message
+
+
 ASKED = ("spec", "containers", 0, "resources", "requests")
 NO_PODS = [
     (7, ""),

@@ -791,10 +791,12 @@ def test_the_last_sample_of_one_pod_alone_is_that_of_the_export(load):
 
 def test_gpus_of_several_kinds_are_summed_and_told_twice_count_once(load):
     told = [series(REQUESTS, [n] * 3, container="app", resource=f"{kind}", job=job)
-            for kind, n in (("nvidia_com_gpu", 1), ("amd_com_gpu", 2), ("nvidia_com_mig_1g_5gb", 1), ("memory", GIB))
+            for kind, n in (("nvidia_com_gpu", 1), ("amd_com_gpu", 2), ("nvidia_com_mig_1g_5gb", 1), ("memory", GIB),
+                            ("gpu_intel_com_i915", 1), ("google_com_tpu", 4))
             for job in ("a", "b")]  # fmt: skip
-    _, frame, _ = load(answer(memory(), *told))
-    assert frame["requested_gpu_percent"].tolist() == [pytest.approx(300 + 100 / 7)]
+    _, frame, checks = load(answer(memory(), *told))
+    assert frame["requested_gpu_percent"].tolist() == [pytest.approx(400 + 100 / 7)]
+    assert "kube_pod_container_resource_requests of google_com_tpu (2)" in checks["other series"].message
     assert frame["requested_memory_bytes"].tolist() == [GIB]
 
 

@@ -81,6 +81,7 @@ class _Pods:
     gone: set[int] = field(default_factory=set)  # hashes of the pods whose rows wait no longer
     namespaces: dict[str, str] = field(default_factory=dict)  # name -> namespace of the first pod of that name
     others: Counter[str] = field(default_factory=Counter)  # kind -> objects that are no pods
+    unread: Counter[str] = field(default_factory=Counter)  # resource that no field holds -> pods that ask for it
     # names of the tasks of all rows so far; `apart` those that are named with their container
     tasks: TaskNames = field(default_factory=TaskNames)
     apart: set[Key] = field(default_factory=set)
@@ -125,6 +126,7 @@ class _Pods:
         self.restarted += pod.restarted
         self.kills += pod.killed
         self.resizing += pod.resizing
+        self.unread.update(pod.unread if key not in self.held else ())
         if key not in self.held or _is_over(pod) or not _is_over(self.held[key]):
             self.held[key] = pod
         self.listed.add(key)
@@ -209,7 +211,10 @@ class _Pods:
 
     def remarks(self) -> Iterator[Remark]:
         """Yield what was found on the way."""
-        kinds = ", ".join(f"{kind[:40]} ({count:,})" for kind, count in self.others.most_common(5))
+        kinds, unread = (
+            ", ".join(f"{kind[:40]} ({count:,})" for kind, count in counts.most_common(5))
+            for counts in (self.others, self.unread)
+        )
         result = (
             ("other objects", "info", sum(self.others.values()), f"objects are no pods and were excluded: {kinds}"),
             (
@@ -249,6 +254,12 @@ class _Pods:
                 self.guessed,
                 "rows: no owner and no label says whose work their pod is, so the task is the pod's name without its "
                 "random end",
+            ),
+            (
+                "other resources",
+                "info",
+                self.unread.total(),
+                f"requests are of resources that no field holds: {unread} (pods)",
             ),
             ("restarts", "info", self.restarted, "pods had containers that were restarted (column restarts)"),
             (

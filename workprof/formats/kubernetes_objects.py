@@ -119,7 +119,7 @@ def limit_of(resources: Object, name: str) -> float | None:
     return amount_in(object_of(resources, "limits"), name)
 
 
-GPUS = re.compile(r"/(?:gpu|gpu\.shared|mig-[\w.]+)$")
+GPUS = re.compile(r"/(?:gpu|gpu\.shared|mig-[\w.]+)$|^gpu\.intel\.com/(?:i915|xe)$")
 """Resources that are a GPU, a share of one, or a part (MIG)."""
 
 
@@ -130,6 +130,21 @@ def gpus_of(resources: Object, _: str) -> float | None:
         (request_of(resources, name) or 0.0) * gpu_share(name) for name in names if "/" in name and GPUS.search(name)
     ]
     return sum(result) if result else None
+
+
+def unread_of(spec: Object) -> set[str]:
+    """The extended resources of a pod's containers that are no GPU: TPUs, other accelerators, shares of memory of one.
+
+    'resourceClaims' stands for devices that are claimed (dynamic resource allocation).
+    """
+    asked = (
+        object_of(object_of(each, "resources"), kind)
+        for key in ("containers", "initContainers")
+        for each in objects_of(spec, key)
+        for kind in ("requests", "limits")
+    )
+    result = {name for amounts in asked for name in amounts if "/" in name and not GPUS.search(name)}
+    return result | ({"resourceClaims"} if spec.get("resourceClaims") else set())
 
 
 def set_aside(spec: Object, amount_of: Callable[[Object, str], float | None], name: str) -> float | None:

@@ -15,6 +15,7 @@ from workprof.formats.kubernetes_objects import (
     request_of,
     set_aside,
     text_of,
+    unread_of,
 )
 from workprof.formats.pod_series import gpu_share
 from workprof.formats.pod_tasks import Made, words_of
@@ -74,6 +75,7 @@ class Pod:
     restarted: bool
     killed: bool
     resizing: bool
+    unread: tuple[str, ...]  # resources it asks for that no field holds
 
 
 def labelled(labels: Object, words: tuple[str, ...]) -> str:
@@ -171,6 +173,7 @@ def pod_of(line: int, pod: Object) -> Pod:
         fate.restarts > 0,
         fate.oom_kills > 0,
         resizing,
+        tuple(sorted(unread_of(spec))),
     )
 
 

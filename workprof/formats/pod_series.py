@@ -82,7 +82,7 @@ _NAMED: tuple[tuple[str, Quantity], ...] = (
     (r"kube_pod_(?:labels|annotations)", Quantity(LABELS)),
 )
 _RESOURCE = re.compile(r"kube_pod_.*resource_(request|limit)s?")
-_GPU = re.compile(r"\w+_com_(?:gpu|gpu_shared|mig_\w+)$")
+_GPU = re.compile(r"\w+_com_(?:gpu|gpu_shared|mig_\w+)$|gpu_intel_com_(?:i915|xe)$")
 RESOURCES = {"memory": "memory", "cpu": "cpu", "nvidia_com_gpu": "gpu", "amd_com_gpu": "gpu"}
 """Label `resource` of a request or a limit -> what it is of."""
 PART, PART_ID = "GPU_I_PROFILE", "GPU_I_ID"

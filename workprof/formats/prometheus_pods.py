@@ -107,7 +107,8 @@ def _one_of_json(line: int, value: object, origin: str, runs: PodRuns, unnamed: 
         return
     quantity = quantity if label(labels, POD) else None
     if quantity is None or not times.size:
-        runs.left_out[name or ", ".join(sorted(labels)) or "(no labels)"] += 1
+        of = f"{name} of {labels['resource']}" if name and labels.get("resource") and label(labels, POD) else name
+        runs.left_out[of or ", ".join(sorted(labels)) or "(no labels)"] += 1
     elif quantity.kind == UNKNOWN:
         unnamed.append(
             Column(Named("", labels, *request_and_resource(name)), line, array("d", times), array("d", values))
@@ -263,6 +264,6 @@ FORMAT = Format(
         *(("pod_cpu_request", "cores"), ("pod_memory_request", "B")),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
-    rows_version=10,
+    rows_version=11,
     not_known="Peaks of memory between two samples are not known, so a size may be too small.",
 )
