@@ -436,6 +436,12 @@ def test_while_a_resize_is_pending_a_container_has_what_its_status_says(store, w
     assert ("resize pending" in {check.name for check in report.checks}) == waits
 
 
+def test_a_group_of_workers_is_no_team():
+    pod = changed(("metadata", "labels"), {"ray.io/group": "small-gpu", "ray.io/cluster": "c"})
+    (cells, *_) = kubernetes_rows.pod_of(1, pod).rows[0]
+    assert not cells[kubernetes_rows.COLUMNS.index("team")]
+
+
 def test_accelerators_that_are_no_gpus_are_told(store, write):
     pods = [copy.deepcopy(PODS[4]) | {"metadata": {"name": f"p{place}", "uid": f"u{place}"}} for place in range(3)]
     for pod, name in zip(pods, ("gpu.intel.com/i915", "google.com/tpu", "vendor.com/gpumem"), strict=True):

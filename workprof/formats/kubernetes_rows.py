@@ -52,6 +52,8 @@ USER_LABELS = ("user", "username", "user-name", "owner", "submitter", "submitted
 TEAM_LABELS = ("team", "project", "department", "group", "queue-name")
 GPU_TYPE_LABELS = ("gpu.product", "gke-accelerator", "accelerator", "gpu-type", "gpu-model", "instance-gpu-name")
 """Last words of label names, whatever stands before their '/'; of several the first here counts."""
+ROLES_IN = ("ray.io",)
+"""Prefixes of labels that tell a pod's part in its workload: 'ray.io/group' is a group of workers, no team."""
 
 
 Row = tuple[tuple[Cell, ...], str, bool, bool]
@@ -86,7 +88,8 @@ def labelled(labels: Object, words: tuple[str, ...]) -> str:
 @functools.lru_cache(maxsize=1000)
 def _by_last_word(names: tuple[str, ...], words: tuple[str, ...]) -> str:
     """The name of a label that ends in the first of some words that any does, '' for none; of two the first."""
-    by_word = {name.rpartition("/")[2].lower(): name for name in reversed(names)}
+    named = (name for name in reversed(names) if name.partition("/")[0] not in ROLES_IN)
+    by_word = {name.rpartition("/")[2].lower(): name for name in named}
     return next((by_word[word] for word in words if word in by_word), "")
 
 
