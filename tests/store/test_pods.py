@@ -6,6 +6,7 @@ Each case is made after a public report, which its comment names.
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
@@ -798,6 +799,36 @@ def test_gpus_of_several_kinds_are_summed_and_told_twice_count_once(load):
     assert frame["requested_gpu_percent"].tolist() == [pytest.approx(400 + 100 / 7)]
     assert "kube_pod_container_resource_requests of google_com_tpu (2)" in checks["other series"].message
     assert frame["requested_memory_bytes"].tolist() == [GIB]
+
+
+def test_labels_of_what_was_scraped_are_not_those_of_the_pod(load):
+    scraped = {"pod": "scheduler-n1", "namespace": "kube-system", "node": "n1", "container": "kube-scheduler"}
+    of_pod = {"exported_pod": WEB, "exported_namespace": "shop"}
+    whole = series("kube_pod_resource_request", [GIB] * 3, **scraped, **of_pod, resource="memory", unit="bytes")
+    info = series("kube_pod_info", [1] * 3, **scraped, **of_pod, exported_node="n7")
+    _, frame, _ = load(answer(memory(), whole, info))
+    assert frame[["container", "node", "requested_memory_bytes"]].to_numpy().tolist() == [["app", "n7", GIB]]
+
+
+@pytest.mark.parametrize("limit", [0, 2**63 - 4096])
+def test_cadvisors_words_for_no_limit_are_none(load, limit):
+    _, frame, checks = load(answer(memory(), series("container_spec_memory_limit_bytes", [limit] * 3, container="app")))
+    assert frame.get("requested_memory_bytes", pd.Series()).dropna().empty
+    assert not {"limits for requests", "out of bounds"} & checks.keys()
+
+
+def test_requests_whose_resource_only_their_unit_tells(load):
+    told = [series(REQUESTS, [n] * 3, container="app", unit=of) for of, n in (("byte", GIB), ("core", 2))]
+    _, frame, _ = load(answer(memory(), *told))
+    assert frame[["requested_memory_bytes", "requested_cpu_percent"]].to_numpy().tolist() == [[GIB, 200]]
+
+
+def test_a_share_of_a_gpus_memory_is_no_amount(load):
+    told = [series(f"DCGM_FI_DEV_{name}", [at] * 3) for name, at in (("FB_USED_PERCENT", 0.8), ("GPU_UTIL", 60))]
+    _, frame, checks = load(answer(memory(), *told))
+    assert frame.get("peak_gpu_memory_bytes", pd.Series()).dropna().empty
+    assert frame["gpu_usage_percent"].tolist() == [60]
+    assert "DCGM_FI_DEV_FB_USED_PERCENT" in checks["other series"].message
 
 
 def test_a_slice_of_a_gpu_counts_as_its_share(load):

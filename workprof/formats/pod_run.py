@@ -25,6 +25,8 @@ from workprof.formats.pod_series import (
     LAST_REASON,
     LIMIT,
     MEMORY,
+    NODE,
+    OF_WHOLE_POD,
     OOM_KILLED,
     OWNER,
     PART,
@@ -53,6 +55,8 @@ from workprof.formats.pod_tasks import Ends, Made
 NO_CONTAINER = ("", "POD")
 GPUS = "nvidia_com_gpu"
 """The resource that is whole GPUs, or slices where each GPU of a node is cut into equal ones."""
+UNLIMITED = 2.0**62
+"""So many bytes and more, as 0, are cAdvisor's words for no limit."""
 OVER = ("Succeeded", "Failed")
 """Phases of pods that run no more."""
 WORKLOAD_KINDS = {
@@ -72,7 +76,7 @@ class Told:
     @property
     def container(self) -> str:
         """The container's name, '' = of the whole pod."""
-        return label(self.series.labels, CONTAINER)
+        return "" if self.name.startswith(OF_WHOLE_POD) else label(self.series.labels, CONTAINER)
 
 
 _OF_POD = re.compile(r"/(?:[^/]*-)?pod([^/]+?)(?:\.slice)?(?:/|$)")
@@ -219,7 +223,7 @@ class Container:
             part = _core(labels) if kind == CPU else _gpu(labels)
             held = self.gauges.setdefault((kind, told.quantity.resource), {})
             held[part] = larger(held.get(part), series)
-        elif kind in (REQUEST, LIMIT):
+        elif kind == REQUEST or (kind == LIMIT and 0 < series.values.max() < UNLIMITED):
             key = (kind, told.quantity.resource)
             kinds = self.kinds.setdefault(key, {})
             named = labels.get("resource", "") if key[1] == "gpu" else ""
@@ -325,7 +329,7 @@ class PodRun:
         self.seen = (min(self.seen[0], span[0]), max(self.seen[1], span[1]))
         if kind in USES:
             self.used = (min(self.used[0], span[0]), max(self.used[1], span[1]))
-            self.node = self.node or labels.get("node", "")
+            self.node = self.node or label(labels, NODE)
             self.step = min(self.step, series.step)
             if series.times.size > self.longest[0]:
                 self.longest = (series.times.size, float(np.diff(series.times).max(initial=0.0)))
@@ -355,7 +359,7 @@ class PodRun:
         self.phase = max([self.phase, *((float(at), phase) for at in held_at[-1:])])
 
     def _take_owner(self, labels: Mapping[str, str]) -> None:
-        self.node = self.node or labels.get("node", "")
+        self.node = self.node or label(labels, NODE)
         if labels.get("workload"):
             kind = labels.get("workload_type", "")
             self.made = max(self.made, (WORKLOAD_KINDS.get(kind.lower(), kind), labels["workload"]))

@@ -24,6 +24,7 @@ POD, NAMESPACE, CONTAINER = (
     (f"exported_{name}", name, f"{name}_name", f"kubernetes_{name}") for name in ("pod", "namespace", "container")
 )
 """Labels by falling precedence: kube-state-metrics' own pod is in `pod` where `exported_pod` is there."""
+NODE = ("exported_node", "node", "k8s_node_name")
 CLUSTER = (
     "exported_cluster",
     "cluster",
@@ -64,9 +65,9 @@ _NAMED: tuple[tuple[str, Quantity], ...] = (
     (r"container_spec_memory_limit_bytes", Quantity(LIMIT, "memory")),
     (r"cpu_usage_seconds_total:.*rate|pod_cpu_usage_rate", Quantity(CPU)),
     (r"(?:container|pod)_cpu_usage_seconds_total", Quantity(CPU_TOTAL)),
-    (r"DCGM_FI_DEV_GPU_UTIL", Quantity(GPU, "util")),
-    (r"DCGM_FI_PROF_GR_ENGINE_ACTIVE", Quantity(GPU, "engine", 100.0)),
-    (r"DCGM_FI_DEV_FB_USED", Quantity(GPU_MEMORY, scale=float(MIB))),
+    (r"DCGM_FI_DEV_GPU_UTIL(?![A-Z_])", Quantity(GPU, "util")),
+    (r"DCGM_FI_PROF_GR_ENGINE_ACTIVE(?![A-Z_])", Quantity(GPU, "engine", 100.0)),
+    (r"DCGM_FI_DEV_FB_USED(?![A-Z_])", Quantity(GPU_MEMORY, scale=float(MIB))),  # a share has '_PERCENT'
     (r"kube_pod_status_phase", Quantity(PHASE)),
     (r"kube_pod_status_reason", Quantity(WHY)),
     (r"kube_pod_start_time", Quantity(STARTED)),
@@ -83,6 +84,10 @@ _NAMED: tuple[tuple[str, Quantity], ...] = (
 )
 _RESOURCE = re.compile(r"kube_pod_.*resource_(request|limit)s?")
 _GPU = re.compile(r"\w+_com_(?:gpu|gpu_shared|mig_\w+)$|gpu_intel_com_(?:i915|xe)$")
+UNIT_OF = {"byte": "memory", "bytes": "memory", "core": "cpu", "cores": "cpu"}
+"""Label `unit` of a request or a limit -> what it is of, where the resource is not told."""
+OF_WHOLE_POD = "kube_pod_resource_"
+"""How the names begin of what the scheduler tells of whole pods: a label `container` is that of the scheduler."""
 RESOURCES = {"memory": "memory", "cpu": "cpu", "nvidia_com_gpu": "gpu", "amd_com_gpu": "gpu"}
 """Label `resource` of a request or a limit -> what it is of."""
 PART, PART_ID = "GPU_I_PROFILE", "GPU_I_ID"
@@ -106,7 +111,8 @@ def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
     """What a series is of, None for a metric that says nothing of a pod's requests, use or life."""
     declared = _RESOURCE.search(name)
     if declared:
-        named_resource = labels.get("resource") or next((each for each in ("memory", "cpu") if each in name), "")
+        by_name = next((each for each in ("memory", "cpu") if each in name), "")
+        named_resource = labels.get("resource") or by_name or UNIT_OF.get(labels.get("unit", ""), "")
         resource = "gpu" if _GPU.match(named_resource) else RESOURCES.get(named_resource)
         share = gpu_share(named_resource) if resource == "gpu" else 1.0
         return Quantity(declared.group(1), resource, share) if resource else None
