@@ -801,6 +801,117 @@ def test_gpus_of_several_kinds_are_summed_and_told_twice_count_once(load):
     assert frame["requested_memory_bytes"].tolist() == [GIB]
 
 
+def test_totals_without_a_name_are_no_cores(load):
+    # sum by (namespace, pod, container) (container_cpu_usage_seconds_total)
+    totals = [series("", [1000 * n + 30 * at for at in range(11)], f"web-{n}", container="app") for n in (1, 3)]
+    _, frame, checks = load(answer(*totals), file="cpu.json")
+    assert frame["cpu_usage_percent"].tolist() == [50, 50]
+    assert "seconds of CPU" in checks["quantity"].message
+    rates = [series("", [0.5 + 0.1 * (-1) ** at for at in range(11)], "web-1", container="app")]
+    _, frame, checks = load(answer(*rates), file="cpu.json")
+    assert frame["cpu_usage_percent"].tolist() == [pytest.approx(50, abs=1)]
+    assert checks["quantity"].level == "info" and "cores" in checks["quantity"].message
+    _, _, checks = load(answer(series("", [25, 26, 24], "web-1")), file="cpu.json")  # percent, or thousandths?
+    assert checks["quantity"].level == "warning"
+
+
+def test_rates_that_keep_the_name_of_their_total_are_cores(load):
+    _, frame, checks = load(answer(cpu([0.5 + 0.1 * (-1) ** at for at in range(21)])))
+    assert frame["cpu_usage_percent"].tolist() == [pytest.approx(50, abs=1)]
+    assert "taken for cores" in checks["quantity"].message
+    restarted = [*range(0, 300, 30), *range(0, 300, 30), *range(0, 300, 30)]
+    _, frame, checks = load(answer(cpu(restarted)))
+    assert frame["cpu_usage_percent"].tolist() == [pytest.approx(50, abs=5)]
+    assert "quantity" not in checks
+
+
+def test_a_total_goes_on_in_the_next_file(store, write):
+    paths = [write(f"{at}.json", answer(cpu([30 * (11 * at + n) for n in range(11)], start=660 * at))) for at in (1, 0)]
+    store.ingest(paths, IngestOptions(name="pods"))
+    assert store.frame("pods", ["cpu_usage_percent"], finished_only=False)["cpu_usage_percent"].tolist() == [50]
+
+
+@pytest.mark.parametrize(
+    ("labels", "metrics"),
+    [
+        (
+            {"k8s_namespace_name": "shop", "k8s_pod_name": WEB, "k8s_container_name": "app"},
+            {
+                "container_memory_working_set": 300 * MIB,
+                "container_cpu_usage": 0.25,
+                "k8s_container_memory_request_bytes": GIB,
+                "k8s_container_cpu_request": 1,
+                "k8s_container_memory_request_utilization": 0.29,
+            },
+        ),
+        (
+            {"kube_namespace": "shop", "pod_name": WEB, "kube_container_name": "app"},
+            {
+                "kubernetes.memory.working_set": 300 * MIB,
+                "kubernetes.cpu.usage.total": 250e6,
+                "kubernetes.memory.requests": GIB,
+                "kubernetes.cpu.requests": 1,
+                "kubernetes.memory.usage_pct": 29,
+            },
+        ),
+        (
+            {"namespace": "shop", "pod_name": WEB, "container_name": "app"},
+            {
+                "kubernetes_pod_container_memory_working_set_bytes": 300 * MIB,
+                "kubernetes_pod_container_cpu_usage_nanocores": 250e6,
+                "kubernetes_pod_container_resource_requests_memory_bytes": GIB,
+                "kubernetes_pod_container_cpu_request_millicores": 1000,
+                "pod_memory_utilization": 29,
+            },
+        ),
+    ],
+)
+def test_pods_as_other_collectors_tell_of_them(load, labels, metrics):
+    told = [{"metric": {"__name__": name, **labels}, "values": points([at] * 3)} for name, at in metrics.items()]
+    _, frame, checks = load(answer(*told))
+    fields = ["namespace", "job_name", "container", "peak_memory_bytes", "requested_memory_bytes"]
+    assert frame[fields].to_numpy().tolist() == [["shop", WEB, "app", 300 * MIB, GIB]]
+    assert frame[["cpu_usage_percent", "requested_cpu_percent"]].to_numpy().tolist() == [[25, 100]]
+    assert checks["other series"].count == 1
+
+
+def test_a_metric_that_nobody_documents_is_told_or_left_out(load):
+    jvm = [
+        series("jvm_memory_used_bytes", [at * MIB] * 3, container="app", id=name) for name, at in (("a", 1), ("b", 3))
+    ]
+    app = series("app_memory_bytes", [2 * MIB] * 3, "api-0", container="app", instance="a")
+    _, frame, checks = load(answer(memory(), *jvm, app))
+    assert dict(zip(frame["job_name"], frame["peak_memory_bytes"], strict=True)) == {WEB: 300 * MIB, "api-0": 2 * MIB}
+    assert "jvm_memory_used_bytes (several of a container) (2)" in checks["other series"].message
+    assert checks["quantity"].level == "warning" and "app_memory_bytes" in checks["quantity"].message
+
+
+def test_two_queries_without_names_in_one_file_are_told_apart_by_size(load):
+    cores = [series("", [0.3, 0.4, 0.3], pod) for pod in (WEB, "web-1")]
+    bytes_ = [series("", [at] * 3, pod) for pod, at in ((WEB, 300 * MIB), ("web-1", 40_960), ("web-2", 0))]
+    _, frame, _ = load("\n".join([answer(*cores), answer(*bytes_)]), file="data.json")
+    assert frame["cpu_usage_percent"].dropna().round(6).tolist() == [pytest.approx(100 / 3)] * 2
+    assert frame["peak_memory_bytes"].tolist()[:2] == [300 * MIB, 40_960]
+    _, frame, checks = load(answer(series("", [GIB] * 3, resource="memory"), memory()), file="data.json")
+    assert frame["requested_memory_bytes"].tolist() == [GIB]
+    assert "taken for requests" in checks["quantity"].message
+
+
+def test_shares_are_no_amounts_and_units_in_names_count(load):
+    table = "Time,pod,{}\n" + "".join(f"2024-05-01 10:0{at}:00,{WEB},{{}}\n" for at in range(3))
+    header = "memory_usage_mib,cpu_usage_millicores,memory_percent,cpu_utilization"
+    _, frame, checks = load(table.format(header, *["300,250,29,0.2", "310,250,30,0.3", "300,250,29,0.2"]), file="t.csv")
+    assert frame[["peak_memory_bytes", "cpu_usage_percent"]].to_numpy().tolist() == [[310 * MIB, 25]]
+    assert "memory as a share" in checks["other series"].message and "cpu_utilization" in checks["other series"].message
+    _, frame, _ = load(table.format("container_memory_working_set_bytes (MiB)", *"345"), file="t.csv")
+    assert frame["peak_memory_bytes"].tolist() == [5 * MIB]
+    with pytest.raises(TraceError, match="as a share"):
+        load(
+            f'"Time","{WEB}"\n2024-05-01 10:00:00,29.3%\n',
+            file="Memory Utilisation (from requests)-data-2024-05-01.csv",
+        )
+
+
 def test_labels_of_what_was_scraped_are_not_those_of_the_pod(load):
     scraped = {"pod": "scheduler-n1", "namespace": "kube-system", "node": "n1", "container": "kube-scheduler"}
     of_pod = {"exported_pod": WEB, "exported_namespace": "shop"}

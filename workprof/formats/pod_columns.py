@@ -7,7 +7,7 @@ size; people are told what it was taken for.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +15,22 @@ import numpy as np
 from workprof.core.units import KIB, MINUTE_S
 from workprof.formats.pod_names import BYTES, CORES, PERCENT, UNITS, Named
 from workprof.formats.pod_runs import PodRuns
-from workprof.formats.pod_series import CONTAINER, CPU, LIMIT, MEMORY, POD, REQUEST, Quantity, Series, in_order, label
+from workprof.formats.pod_series import (
+    CLUSTER,
+    CONTAINER,
+    CPU,
+    CPU_TOTAL,
+    LIMIT,
+    MEMORY,
+    NAMESPACE,
+    POD,
+    REQUEST,
+    Quantity,
+    Series,
+    in_order,
+    is_share,
+    label,
+)
 
 
 @dataclass
@@ -55,45 +70,131 @@ def _hint(name: str, words: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def take_unnamed(columns: Sequence[Column], origin: str, runs: PodRuns) -> None:
-    """Take series without the name of a metric: for what their words, their units, their file's name or size tell."""
+    """Take series without the name of a known metric: for what their words, units, their file's name or size tell."""
     resource_hint = _hint(origin, {MEMORY: ("mem", "rss", "working_set", "workingset"), CPU: ("cpu", "cores")})
     role_hint = _hint(origin, {REQUEST: ("request",), LIMIT: ("limit",)})
-    for what in ("", REQUEST, LIMIT):
-        some = [one for one in columns if (one.named.what or role_hint) == what]
-        for resource in ("", MEMORY, CPU):
-            chosen = [one for one in some if one.named.resource == resource]
-            if chosen:
-                _taken(chosen, what, resource or resource_hint, origin, runs)
+    groups: dict[tuple[str, str, str, bool], list[Column]] = {}
+    for one in _of_one_kind(columns, runs):
+        resource = one.named.resource or resource_hint
+        key = one.named.metric, one.named.what or role_hint, resource, bool(resource) and _quantity(one) == PERCENT
+        groups.setdefault(key, []).append(one)
+    for (metric, what, resource, _), chosen in groups.items():
+        for part in [chosen] if resource else _by_size(chosen):
+            _taken(part, metric, what, resource, origin, runs)
 
 
-def _taken(columns: Sequence[Column], what: str, resource: str, origin: str, runs: PodRuns) -> None:
-    quantities = {one.quantity or UNITS.get(one.named.unit, ("", 1.0))[0] for one in columns} - {""}
+SCRAPED = frozenset(
+    (
+        *("endpoint", "instance", "job", "metrics_path", "node", "prometheus"),
+        *("prometheus_replica", "replica", "service", "uid"),
+    )
+)
+"""Labels in which series of one thing may differ: who was asked, and who asked."""
+
+
+def _of_one_kind(columns: Sequence[Column], runs: PodRuns) -> list[Column]:
+    """All but those of a metric that nobody documents and that has several series of a container: parts of its use."""
+    parts: dict[tuple[str, ...], set[frozenset[tuple[str, str]]]] = {}
+    keys = [(one.named.metric, *(label(one.named.labels, of) for of in (CLUSTER, *RUN))) for one in columns]
+    for one, key in zip(columns, keys, strict=True):
+        own = frozenset(pair for pair in one.named.labels.items() if pair[0] not in SCRAPED)
+        parts.setdefault(key, set()).add(own)
+    several = {key[0] for key, own in parts.items() if len(own) > 1 and key[0]}
+    runs.left_out.update(f"{key[0]} (several of a container)" for key in keys if key[0] in several)
+    return [one for one, key in zip(columns, keys, strict=True) if key[0] not in several]
+
+
+RUN = (NAMESPACE, POD, CONTAINER)
+LEAST_BYTES, MOST_CORES = 1e5, 1e3
+"""A middle value from the first is bytes; one from the second is, where others are."""
+
+
+def _by_size(columns: Sequence[Column]) -> list[list[Column]]:
+    """Series of bytes and series of cores, as their units or sizes tell; zeros are of what most others are of."""
+    sizes = [_middle([one]) for one in columns]
+    known = {BYTES: MEMORY, CORES: CPU, PERCENT: CPU}
+    kinds = [
+        known.get(_quantity(one), MEMORY if size >= LEAST_BYTES else "")
+        for one, size in zip(columns, sizes, strict=True)
+    ]
+    least = MOST_CORES if MEMORY in kinds else LEAST_BYTES
+    kinds = [
+        kind or (MEMORY if size >= least else CPU if size else "") for kind, size in zip(kinds, sizes, strict=True)
+    ]
+    most = max((MEMORY, CPU), key=kinds.count)
+    parts: tuple[list[Column], list[Column]] = ([], [])
+    for one, kind in zip(columns, kinds, strict=True):
+        parts[(kind or most) == CPU].append(one)
+    return [part for part in parts if part]
+
+
+def _quantity(column: Column) -> str:
+    return column.quantity or UNITS.get(column.named.unit, ("", 1.0))[0]
+
+
+def _middle(columns: Sequence[Column]) -> float:
+    """The middle of the values that are not 0, 0 where there is none."""
     values = np.concatenate([np.array(one.values) for one in columns])
     values = np.abs(values[np.isfinite(values) & (values != 0)])
-    middle = float(np.median(values)) if values.size else 0.0
-    scale, guessed = 1.0, ""
+    return float(np.median(values)) if values.size else 0.0
+
+
+FEWEST_STEPS = 10
+
+
+def _adds_up(columns: Sequence[Column]) -> bool:
+    """Tell whether the numbers of series rise throughout, as totals do and rates do not; after a restart they fall."""
+    steps = np.concatenate([np.diff(in_order(np.array(one.times), np.array(one.values))[1]) for one in columns])
+    return bool(steps.size >= FEWEST_STEPS and (steps < 0).mean() <= 0.05 and (steps > 0).mean() >= 0.5)
+
+
+USUAL_CORES = 16
+"""A middle use of a pod from here on may as well be percent or thousandths of a core."""
+
+
+def _meaning(resource: str, quantities: Collection[str], middle: float) -> tuple[str, float, str, str]:
+    """What numbers are of, their unit, what they are taken for ('' = they say so), and how much of a doubt that is."""
     if BYTES in quantities:
-        resource = MEMORY
-    elif CORES in quantities:
-        resource = CPU
-    elif PERCENT in quantities:
-        resource, scale = CPU, 0.01
-        guessed = "percent of one core"
-    elif not resource:
-        resource = MEMORY if middle >= 1e5 else CPU
-        guessed = "bytes of memory" if resource == MEMORY else "cores"
-    elif resource == MEMORY and middle < 1e5:
-        scale = float(KIB**2 if middle >= 16 else KIB**3)
-        guessed = "MiB of memory" if middle >= 16 else "GiB of memory"
+        return MEMORY, 1.0, "", ""
+    if CORES in quantities:
+        return CPU, 1.0, "", ""
+    if PERCENT in quantities:
+        return CPU, 0.01, "percent of one core", "warning"
+    if not resource:
+        large = middle >= LEAST_BYTES
+        return (MEMORY, 1.0, "bytes of memory", "warning") if large else (CPU, 1.0, "cores", "warning")
+    if resource == MEMORY and middle < LEAST_BYTES:
+        mib = middle >= 16
+        return MEMORY, float(KIB**2 if mib else KIB**3), "MiB of memory" if mib else "GiB of memory", "warning"
+    if resource == CPU and middle:
+        return CPU, 1.0, "cores", "info" if middle < USUAL_CORES else "warning"
+    return resource, 1.0, "", ""
+
+
+def _taken(columns: Sequence[Column], metric: str, what: str, resource: str, origin: str, runs: PodRuns) -> None:
+    quantities = {_quantity(one) for one in columns} - {""}
+    middle = _middle(columns)
+    shares = PERCENT in quantities or (is_share(origin) and not quantities and middle < LEAST_BYTES)
+    if shares and (resource == MEMORY or what):
+        runs.left_out[f"{resource or CPU} as a share, of what is not told"] += len(columns)
+        return
+    adds_up = resource != MEMORY and not what and not quantities and middle < LEAST_BYTES and _adds_up(columns)
+    resource, scale, guessed, level = _meaning(resource, quantities, middle)
+    if adds_up:
+        guessed, level = "seconds of CPU that add up, as they rise throughout", "warning"
+    if metric:
+        guessed = guessed or " in ".join(filter(None, (resource, columns[0].named.unit)))
+        level = "info" if ":" in metric else "warning"
     if guessed:
-        runs.taken_for[f"{origin}, {what or 'use'}"] = (
-            f"the numbers are taken for {guessed} (the middle one is {middle:,.4g}); export the metric's name, or "
-            "values with their unit, if that is wrong"
+        runs.taken_for[f"{metric or origin}, {what or 'use'} of {resource}"] = (
+            level,
+            f"{'nothing documents this metric; ' if metric else ''}the numbers are taken for {guessed} (the middle one "
+            f"is {middle:,.4g}); export the metric's name, or values with their unit, if that is wrong",
         )
-    kind = what or resource
+    kind = what or (CPU_TOTAL if adds_up else resource)
     held = resource if what else "unnamed" if resource == MEMORY else ""
     for one in columns:
-        own = one.quantity == "" and not guessed and one.named.unit in UNITS
+        own = one.quantity == "" and UNITS.get(one.named.unit, ("", 1.0))[0] in (BYTES, CORES)
         factor = UNITS[one.named.unit][1] if own else scale
         quantity, series = Quantity(kind, held, factor), one.series()
         if quantity.kind == MEMORY and held == "unnamed" and not label(series.labels, CONTAINER):

@@ -17,11 +17,22 @@ UNITS: dict[str, tuple[str, float]] = {
     **{f"{letter}b": (BYTES, 1e3**power) for power, letter in enumerate("kmgtp", 1)},
     **{f"{letter}{end}": (BYTES, float(KIB**power)) for power, letter in enumerate("kmgtp", 1) for end in ("ib", "i")},
     **dict.fromkeys(("core", "cores", "cpu", "cpus", "vcpu"), (CORES, 1.0)),
-    **dict.fromkeys(("m", "mcpu", "millicores"), (CORES, 1e-3)),
-    **dict.fromkeys(("%", "percent"), (PERCENT, 1.0)),
+    **dict.fromkeys(("m", "mcpu", "millicpu", "millicores"), (CORES, 1e-3)),
+    **{"microcores": (CORES, 1e-6), "nanocores": (CORES, 1e-9)},
+    **dict.fromkeys(("%", "percent", "pct"), (PERCENT, 1.0)),
     **{name: ("", factor) for name, factor in (("k", 1e3), ("mil", 1e6), ("bil", 1e9), ("tri", 1e12))},
 }
 """Unit of a value -> its quantity ('' = not told) and its factor; 'Mil' and 'Bil' are Grafana's short numbers."""
+
+OF_RESOURCES = ("cpu", "cpus", "vcpu", "mil", "bil", "tri")
+"""Units whose words in a name say which resource it is of, or other things."""
+
+
+def unit_in(name: str) -> str:
+    """The unit that a metric's or a column's name holds ('cpu_usage_nanocores', 'memory_mib'), '' for none."""
+    words = (word for word in reversed(re.findall(r"[a-z]+", name.lower())) if len(word) > 1)
+    return next((word for word in words if word in UNITS and word not in OF_RESOURCES), "")
+
 
 NO_VALUE = frozenset({"", "null", "undefined", "nan", "-", "n/a", "none"})
 _GROUP = "[ \u00a0\u2009\u202f'\u2019_]"

@@ -44,6 +44,7 @@ from workprof.formats.pod_series import (
     added,
     gpu_share,
     growth_of,
+    joined,
     label,
     larger,
     of_one_thing,
@@ -79,12 +80,13 @@ class Told:
         return "" if self.name.startswith(OF_WHOLE_POD) else label(self.series.labels, CONTAINER)
 
 
+UID = ("uid", "pod_uid", "k8s_pod_uid", "k8s.pod.uid")
 _OF_POD = re.compile(r"/(?:[^/]*-)?pod([^/]+?)(?:\.slice)?(?:/|$)")
 
 
 def uid_of(labels: Mapping[str, str]) -> str:
     """The pod's uid, from its label or from the name of its control group; '' = not told."""
-    told = labels.get("uid") or labels.get("pod_uid")
+    told = label(labels, UID)
     match = None if told else _OF_POD.search(labels.get("id", ""))
     return told or (match.group(1).replace("_", "-") if match else "")
 
@@ -191,8 +193,8 @@ class Container:
 
     # (kind, metric) -> core or GPU ('' = all) -> series
     gauges: dict[tuple[str, str], dict[str, Series]] = field(default_factory=dict)
-    # core ('' = all) -> control group ('' = not told) -> growths of the seconds of CPU
-    totals: dict[str, dict[str, list[Growth]]] = field(default_factory=dict)
+    # core ('' = all) -> control group ('' = not told) -> totals of the seconds of CPU
+    totals: dict[str, dict[str, list[Series]]] = field(default_factory=dict)
     # (request or limit, resource) -> amount; `kinds` of the GPUs -> amount of each
     declared: dict[tuple[str, str], float] = field(default_factory=dict)
     kinds: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
@@ -218,7 +220,7 @@ class Container:
             self.samples = max(self.samples, series.times.size)
         if kind == CPU_TOTAL:
             groups = self.totals.setdefault(_core(labels), {})
-            groups.setdefault(labels.get("id", ""), []).append(growth_of(series))
+            groups.setdefault(labels.get("id", ""), []).append(series)
         elif kind in USES:
             part = _core(labels) if kind == CPU else _gpu(labels)
             held = self.gauges.setdefault((kind, told.quantity.resource), {})
@@ -292,9 +294,10 @@ def _gpu(labels: Mapping[str, str]) -> str:
     return labels.get("UUID", labels.get("gpu", "")) + labels.get(PART_ID, "")
 
 
-def _of_core(groups: Mapping[str, list[Growth]]) -> Growth:
-    apart = [of_one_thing(parts) for group, parts in groups.items() if group]
-    return of_one_thing([one_after_another(apart), *([of_one_thing(groups[""])] if "" in groups else [])])
+def _of_core(groups: Mapping[str, list[Series]]) -> Growth:
+    growths = {group: of_one_thing([growth_of(each) for each in joined(parts)]) for group, parts in groups.items()}
+    apart = [growth for group, growth in growths.items() if group]
+    return of_one_thing([one_after_another(apart), *([growths[""]] if "" in growths else [])])
 
 
 @dataclass

@@ -3,7 +3,7 @@
 import itertools
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from workprof.formats.kubernetes_rows import CAUSES
 from workprof.formats.pod_run import OVER, PodRun, Told, is_one_pod, tellings, whole_pod_only
 from workprof.formats.pod_series import (
     CLUSTER,
+    CPU,
+    CPU_TOTAL,
     CREATED,
     ENDED,
     GPU,
@@ -29,6 +31,7 @@ from workprof.formats.pod_series import (
     REQUEST,
     STARTED,
     USES,
+    Floats,
     Growth,
     Quantity,
     Series,
@@ -86,7 +89,7 @@ class PodRuns:
     left_out: Counter[str] = field(default_factory=Counter)
     # metrics of exporters that tell of other pods: what a series without one is of names no pod (an idle GPU)
     exporters: set[tuple[str, ...]] = field(default_factory=set)
-    taken_for: dict[str, str] = field(default_factory=dict)
+    taken_for: dict[str, tuple[str, str]] = field(default_factory=dict)  # what -> level, and what it was taken for
     thousands: int = 0  # values in which a sign was taken for a separator of thousands
     repeated: int = 0  # points whose time repeats in their series
     # points of sums that counted a container twice after its restart, by pod
@@ -127,6 +130,7 @@ class PodRuns:
     def rows(self) -> Iterator[Read | Remark]:
         """Yield a row per pod or container, and what is to be said of them."""
         self._leave_out_exporters()
+        self._take_rates()
         renamed = self._join_renamed_clusters()
         self._join_nameless()
         runs = list(self._runs())
@@ -160,6 +164,29 @@ class PodRuns:
             self.told[key] = [one for one, is_own in zip(told, own, strict=True) if not is_own]
             if all(own):
                 del self.told[key]
+
+    def _take_rates(self) -> None:
+        """Take the totals of a metric for cores where they fall as often as rates do: some stores keep its name.
+
+        Source: VictoriaMetrics' documentation of keep_metric_names.
+        """
+        steps: dict[str, list[Floats]] = {}
+        for told in self.told.values():
+            for one in told:
+                if one.quantity.kind == CPU_TOTAL:
+                    steps.setdefault(one.name, []).append(np.diff(one.series.values))
+        changes = {name: (every := np.concatenate(some))[every != 0] for name, some in steps.items()}
+        rates = {name for name, some in changes.items() if some.size >= MANY_STEPS and (some < 0).mean() >= FALLS}
+        for name in rates:
+            text = "the numbers fall too often for a total, and are taken for cores; export it without rate() if not so"
+            self.taken_for[name] = "warning", text
+        for key, told in self.told.items() if rates else ():
+            self.told[key] = [
+                replace(one, quantity=replace(one.quantity, kind=CPU))
+                if one.name in rates and one.quantity.kind == CPU_TOTAL
+                else one
+                for one in told
+            ]
 
     def _runs(self) -> Iterator[PodRun]:
         for (cluster, namespace, pod), told in self.told.items():
@@ -310,8 +337,8 @@ class PodRuns:
 
     def _remarks(self, rows: Collection[Row], times: Mapping[int, _Times], limits: int) -> Iterator[Remark]:
         runs = list({id(row.run): row.run for row in rows}.values())
-        for what, text in self.taken_for.items():
-            yield Remark("quantity", 1, f"{what}: {text}", "warning")
+        for what, (level, text) in self.taken_for.items():
+            yield Remark("quantity", 1, f"{what}: {text}", level)
         unsaid = [run for run in runs if not run.phase[1] and ENDED not in run.moments and not times[id(run)].going]
         used = any(run.samples for run in runs)
         guessed = sum(not row.work.told and row.work.workload != row.run.pod for row in rows)
@@ -418,6 +445,8 @@ def _may_be_two(run: PodRun) -> bool:
 
 
 MANY_STEPS = 10
+FALLS = 0.25
+"""Share of the steps of a total that are falls at most: it falls where a container was restarted."""
 REQUEST_OF_MEMORY = (REQUEST, "memory")
 
 

@@ -3,7 +3,8 @@
 Containers of a pod, and cores, are summed at each time. Several series of one thing (of two scrapers, of nested control
 groups, of two replicas of Prometheus) are one: the larger counts, and what only one of them covers is added.
 
-Source: the metrics that cAdvisor, kube-state-metrics and DCGM's exporter document.
+Source: the metrics that cAdvisor, kube-state-metrics, DCGM's exporter, OpenTelemetry (kubelet statistics) and Datadog
+document.
 """
 
 from __future__ import annotations
@@ -21,9 +22,16 @@ from workprof.core.units import MIB
 Floats = NDArray[np.float64]
 
 POD, NAMESPACE, CONTAINER = (
-    (f"exported_{name}", name, f"{name}_name", f"kubernetes_{name}") for name in ("pod", "namespace", "container")
+    (
+        *(f"exported_{name}", name, f"{name}_name", f"kubernetes_{name}", f"kubernetes_{name}_name"),
+        *(f"k8s_{name}_name", f"k8s.{name}.name", f"kubernetes.{name}.name", f"kube_{name}", f"kube_{name}_name"),
+    )
+    for name in ("pod", "namespace", "container")
 )
-"""Labels by falling precedence: kube-state-metrics' own pod is in `pod` where `exported_pod` is there."""
+"""Labels by falling precedence: kube-state-metrics' own pod is in `pod` where `exported_pod` is there.
+
+Those of OpenTelemetry, Elastic and Datadog come last.
+"""
 NODE = ("exported_node", "node", "k8s_node_name")
 CLUSTER = (
     "exported_cluster",
@@ -32,6 +40,8 @@ CLUSTER = (
     "clustername",
     "k8s_cluster",
     "k8s_cluster_name",
+    "k8s.cluster.name",
+    "kube_cluster_name",
     "cluster_id",
 )
 
@@ -65,6 +75,17 @@ _NAMED: tuple[tuple[str, Quantity], ...] = (
     (r"container_spec_memory_limit_bytes", Quantity(LIMIT, "memory")),
     (r"cpu_usage_seconds_total:.*rate|pod_cpu_usage_rate", Quantity(CPU)),
     (r"(?:container|pod)_cpu_usage_seconds_total", Quantity(CPU_TOTAL)),
+    (r"^(?:container|k8s_pod)_memory_working_set$", Quantity(MEMORY, "working_set")),
+    (r"^(?:container|k8s_pod)_memory_usage$", Quantity(MEMORY, "usage")),
+    (r"^container_cpu_usage$|^k8s_pod_cpu_(?:usage|utilization)$", Quantity(CPU)),  # 'utilization' is in cores, too
+    (r"^(?:container|k8s_pod)_cpu_time(?:_seconds)?(?:_total)?$", Quantity(CPU_TOTAL)),
+    (r"^kubernetes_cpu_usage_total$", Quantity(CPU, scale=1e-9)),  # Datadog's, in nanocores
+    *(
+        (rf"^k8s_container_{resource}_{what}(?:_bytes)?$", Quantity(what, resource))
+        for resource in ("memory", "cpu")
+        for what in (REQUEST, LIMIT)
+    ),
+    (r"^k8s_container_restarts$", Quantity(RESTARTS)),
     (r"DCGM_FI_DEV_GPU_UTIL(?![A-Z_])", Quantity(GPU, "util")),
     (r"DCGM_FI_PROF_GR_ENGINE_ACTIVE(?![A-Z_])", Quantity(GPU, "engine", 100.0)),
     (r"DCGM_FI_DEV_FB_USED(?![A-Z_])", Quantity(GPU_MEMORY, scale=float(MIB))),  # a share has '_PERCENT'
@@ -109,6 +130,7 @@ def gpu_share(name: str) -> float:
 
 def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
     """What a series is of, None for a metric that says nothing of a pod's requests, use or life."""
+    name = name.replace(".", "_")
     declared = _RESOURCE.search(name)
     if declared:
         by_name = next((each for each in ("memory", "cpu") if each in name), "")
@@ -116,18 +138,23 @@ def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
         resource = "gpu" if _GPU.match(named_resource) else RESOURCES.get(named_resource)
         share = gpu_share(named_resource) if resource == "gpu" else 1.0
         return Quantity(declared.group(1), resource, share) if resource else None
-    match = next((quantity for pattern, quantity in _NAMED if re.search(pattern, name)), None)
+    match = _documented(name)
     if match is not None and match.kind == GPU and labels.get(PART):  # DCGM tells no utilisation of a part, or 0
         return replace(match, scale=match.scale * gpu_share(labels[PART])) if match.resource == "engine" else None
     if match is None and not name:
         resource = RESOURCES.get(labels.get("resource", ""), "")
         return Quantity(REQUEST, resource) if resource else Quantity(PHASE) if "phase" in labels else Quantity(UNKNOWN)
-    if match is None and not name.startswith(EXPORTERS) and request_and_resource(name)[1]:
+    if match is None and not name.startswith(EXPORTERS) and request_and_resource(name)[1] and not is_share(name):
         return Quantity(UNKNOWN)
     return match
 
 
-EXPORTERS = ("container_", "kube_", "kubelet_", "node_", "machine_", "process_", "go_", "DCGM_")
+@functools.lru_cache(maxsize=10_000)
+def _documented(name: str) -> Quantity | None:
+    return next((quantity for pattern, quantity in _NAMED if re.search(pattern, name)), None)
+
+
+EXPORTERS = ("container_", "kube_", "k8s_", "kubelet_", "node_", "machine_", "process_", "go_", "DCGM_")
 """How the names of metrics begin that are documented: one that is not known says nothing of a pod's use."""
 
 WORDS = {
@@ -138,6 +165,14 @@ WORDS = {
     **dict.fromkeys(("usage", "used", "value", "pod", "working", "set", "bytes", "quota", "total", "mean", "max"), ""),
 }
 """Words of legends and names, and what they say of a series."""
+
+
+SHARES = frozenset(("utilization", "utilisation", "util", "ratio", "fraction", "share"))
+
+
+def is_share(name: str) -> bool:
+    """Tell whether a name says that its numbers are shares, of what it does not say."""
+    return not SHARES.isdisjoint(re.findall(r"[a-z]+", name.lower()))
 
 
 def request_and_resource(name: str) -> tuple[str, str]:
@@ -229,6 +264,21 @@ def _on(series: Series, times: Floats, *, held: bool = False) -> Floats:
     if held:
         return np.where(times <= series.times[-1], values, 0.0)
     return np.where(there & (series.times[np.maximum(at, 0)] == times), values, 0.0)
+
+
+def joined(parts: Sequence[Series]) -> list[Series]:
+    """Series of which those of the same labels that follow each other are one: a total goes on in the next file."""
+    result: dict[frozenset[tuple[str, str]], list[Series]] = {}
+    for one in sorted(parts, key=lambda each: each.first):
+        own = result.setdefault(frozenset(one.labels.items()), [])
+        if own and own[-1].last < one.first:
+            times, values = (
+                np.concatenate(pair) for pair in ((own[-1].times, one.times), (own[-1].values, one.values))
+            )
+            own[-1] = Series(own[-1].line, one.labels, times, values)
+        else:
+            own.append(one)
+    return [one for each in result.values() for one in each]
 
 
 @dataclass(frozen=True)

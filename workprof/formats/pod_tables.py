@@ -16,6 +16,8 @@ from workprof.core.errors import TraceError
 from workprof.formats.declare import Given, Unreadable
 from workprof.formats.pod_columns import Column, take_unnamed
 from workprof.formats.pod_names import (
+    BYTES,
+    CORES,
     NAMED_UNIT,
     TIME_NAMES,
     UNITS,
@@ -24,11 +26,21 @@ from workprof.formats.pod_names import (
     moment_of,
     named,
     separators,
+    unit_in,
     value_of,
     without_request_suffix,
 )
 from workprof.formats.pod_runs import PodRuns
-from workprof.formats.pod_series import POD, RESOURCES, UNKNOWN, Quantity, label, quantity_of, request_and_resource
+from workprof.formats.pod_series import (
+    POD,
+    RESOURCES,
+    UNKNOWN,
+    Quantity,
+    is_share,
+    label,
+    quantity_of,
+    request_and_resource,
+)
 from workprof.formats.values import order_of_days
 
 LONGEST_CELL = 16 * 1024 * 1024
@@ -71,10 +83,12 @@ class Head:
         """What the name of a column of values says ('memory_request (MiB)'), None where it is none."""
         name = self.header[place].strip()
         unit = NAMED_UNIT.search(name)
-        known = unit.group(1).lower() if unit and unit.group(1).lower() in UNITS else ""
+        known = unit.group(1).lower() if unit and unit.group(1).lower() in UNITS else unit_in(name)
         quantity = quantity_of(name, {})
         if quantity not in (None, Quantity(UNKNOWN)):
             return Named(name, {}, unit=known)
+        if is_share(name):
+            return None
         what, resource = request_and_resource(name)
         return Named("", {}, what, resource, known) if what or resource else None
 
@@ -120,6 +134,9 @@ def read_table(given: Given, runs: PodRuns) -> Iterator[Unreadable]:
         elif quantity.kind == UNKNOWN:
             unnamed.append(one)
         else:
+            quantity_name, factor = UNITS.get(one.named.unit, ("", 1.0))
+            if quantity_name in (BYTES, CORES) and not one.quantity and quantity.scale == 1.0:
+                quantity = replace(quantity, scale=factor)
             runs.take(one.named.metric, quantity, one.series())
     take_unnamed(unnamed, given.name, runs)
 
@@ -177,7 +194,8 @@ def _wide(rows: Any, head: Head, runs: PodRuns, signs: Signs) -> Generator[Unrea
 def _long(rows: Any, head: Head, runs: PodRuns, signs: Signs) -> Generator[Unreadable, None, list[Column]]:
     """Read a line per point, and return its series; of columns called 'Value #A', 'Value #B' the first counts."""
     columns: dict[tuple[str, ...], Column] = {}
-    others = {place for place, name in enumerate(head.header) if VALUE_NAME.fullmatch(name.strip())} - {*head.values}
+    no_labels = (VALUE_NAME.fullmatch(name.strip()) or is_share(name) for name in head.header)
+    others = {place for place, other in enumerate(no_labels) if other} - {*head.values}
     runs.left_out.update(head.header[place].strip() for place in others)
     apart = [place for place in range(len(head.header)) if place not in (head.time, *others, *head.values)]
     for row in _timed(rows, head):

@@ -23,7 +23,7 @@ from workprof.formats.declare import NUMBER, TEXT, Format, Given, Read, Reader, 
 from workprof.formats.fields import LATEST_S
 from workprof.formats.json_documents import MAX_MEMBER_CHARACTERS, JsonWindow, parts, remarks
 from workprof.formats.pod_columns import Column, take_unnamed
-from workprof.formats.pod_names import BYTES, POD_NAME, VALUE_NAME, Named, named, value_of
+from workprof.formats.pod_names import BYTES, POD_NAME, VALUE_NAME, Named, named, unit_in, value_of
 from workprof.formats.pod_runs import COLUMNS, TEXTS, PodRuns
 from workprof.formats.pod_series import (
     LIMIT,
@@ -110,11 +110,13 @@ def _one_of_json(line: int, value: object, origin: str, runs: PodRuns, unnamed: 
         of = f"{name} of {labels['resource']}" if name and labels.get("resource") and label(labels, POD) else name
         runs.left_out[of or ", ".join(sorted(labels)) or "(no labels)"] += 1
     elif quantity.kind == UNKNOWN:
-        unnamed.append(
-            Column(Named("", labels, *request_and_resource(name)), line, array("d", times), array("d", values))
-        )
-    elif quantity == Quantity(REQUEST, quantity.resource) and not name and "limit" in origin.lower():
-        runs.take(name, Quantity(LIMIT, quantity.resource), Series(line, labels, times, values))
+        words = Named(name, labels, *request_and_resource(name), unit_in(name))
+        unnamed.append(Column(words, line, array("d", times), array("d", values)))
+    elif quantity == Quantity(REQUEST, quantity.resource) and not name:
+        kind = LIMIT if "limit" in origin.lower() else REQUEST
+        if kind not in origin.lower():
+            runs.taken_for[f"{origin}, resource={labels['resource']}"] = "info", "the numbers are taken for requests"
+        runs.take(name, Quantity(kind, quantity.resource), Series(line, labels, times, values))
     else:
         runs.take(name, quantity, Series(line, labels, times, values))
 
@@ -220,7 +222,7 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
             raise TraceError(f"{names}: no point can be read; line {bad.line:,} has {bad.reason} ({bad.text[:60]!r})")
         text = ", ".join(name[:60] for name, _ in runs.left_out.most_common(5))
         raise TraceError(
-            f"{names}: no series names a pod (found: {text or 'none'}); "
+            f"{names}: no series names a pod and an amount (found: {text or 'none'}); "
             "export container_memory_working_set_bytes by namespace and pod"
         )
     yield from runs.rows()
