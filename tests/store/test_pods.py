@@ -912,6 +912,44 @@ def test_shares_are_no_amounts_and_units_in_names_count(load):
         )
 
 
+def test_files_that_say_nothing_alone_stand_among_others(store, write, load):
+    owners = {"__name__": "kube_replicaset_owner", "namespace": "shop", "replicaset": "web-5d8c7b9f4b"}
+    owners |= {"owner_kind": "Rollout", "owner_name": "web"}
+    made = series("kube_pod_owner", [1], owner_kind="ReplicaSet", owner_name="web-5d8c7b9f4b")
+    texts = [answer(memory(), made), answer({"metric": owners, "values": points([1])}), answer()]
+    paths = [write(f"{place}.json", text) for place, text in enumerate(texts)]
+    report = store.ingest(paths, IngestOptions(name="pods"))
+    assert store.frame("pods", ["owner_kind"], finished_only=False)["owner_kind"].tolist() == ["Rollout"]
+    assert "2.json" in {check.name: check for check in report.checks}["empty answers"].message
+    with pytest.raises(TraceError, match="owners alone"):
+        load(texts[1])
+    nodes = [{"metric": {"__name__": "node_load1", "instance": "n1"}, "values": points([1])}]
+    with pytest.raises(TraceError, match=r"load.json is not of the format prometheus-pods, as 0.json is"):
+        store.ingest([paths[0], write("load.json", answer(*nodes))], IngestOptions(name="mixed"))
+
+
+def test_labels_and_files_tell_what_series_without_a_name_are(store, write):
+    joined = {"owner_kind": "StatefulSet", "owner_name": "db", "label_app": "db"}  # group_left(owner_kind, owner_name)
+    labels = {"container": "app", "pod": "db-0"}
+    texts = {
+        "m": answer(series("", [300 * MIB] * 3, **labels, **joined), series("", [GIB] * 3, "api-1")),
+        "owners": answer(series("", [1] * 3, "api-1", owner_kind="StatefulSet", owner_name="api")),
+        "killed": answer(series("", [1] * 3, **labels, reason="OOMKilled")),
+        "restarts": answer(series("", [2, 2, 3], **labels)),
+        "start_time": answer(series("", [T0 - 60] * 3, "db-0"), series("", [T0 - 30] * 3, "api-1")),
+        "completion": answer(series("", [T0 + 900] * 3, "api-1")),
+    }
+    report = store.ingest([write(f"{name}.json", text) for name, text in texts.items()], IngestOptions(name="pods"))
+    names = ["workload", "owner_kind", "peak_memory_bytes", "restarts", "out_of_memory_kills", "end_time_s"]
+    frame = store.frame("pods", ["job_name", *names], finished_only=False).set_index("job_name")
+    assert frame.loc["db-0", names[:5]].tolist() == ["db", "StatefulSet", 300 * MIB, 3, 2]
+    assert frame.loc["api-1", ["workload", "owner_kind", "peak_memory_bytes"]].tolist() == ["api", "StatefulSet", GIB]
+    assert frame.loc["api-1", "end_time_s"] == T0 + 900
+    assert "cpu_usage_percent" not in frame
+    told = {check.message.split(":")[0] for check in report.checks if check.name == "quantity"}
+    assert {"restarts.json", "start_time.json", "completion.json"} <= told
+
+
 def test_labels_of_what_was_scraped_are_not_those_of_the_pod(load):
     scraped = {"pod": "scheduler-n1", "namespace": "kube-system", "node": "n1", "container": "kube-scheduler"}
     of_pod = {"exported_pod": WEB, "exported_namespace": "shop"}

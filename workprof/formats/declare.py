@@ -213,6 +213,8 @@ class Reader:
     # document that is cut off)
     read: Callable[[Sequence[Given]], Iterator[Read | Unreadable | Remark]]
     several: bool = False  # more than one file, or a folder of them, makes one dataset
+    # tells a file that says nothing alone and may stand among others of the format (an answer without a series)
+    beside: Callable[[str], bool] = lambda _: False
 
 
 @dataclass(frozen=True)

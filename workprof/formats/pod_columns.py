@@ -20,11 +20,19 @@ from workprof.formats.pod_series import (
     CONTAINER,
     CPU,
     CPU_TOTAL,
+    CREATED,
+    ENDED,
+    LABELS,
     LIMIT,
     MEMORY,
     NAMESPACE,
+    NOTES,
+    OWNER,
+    OWNERS,
     POD,
     REQUEST,
+    RESTARTS,
+    STARTED,
     Quantity,
     Series,
     in_order,
@@ -74,7 +82,13 @@ def take_unnamed(columns: Sequence[Column], origin: str, runs: PodRuns) -> None:
     resource_hint = _hint(origin, {MEMORY: ("mem", "rss", "working_set", "workingset"), CPU: ("cpu", "cores")})
     role_hint = _hint(origin, {REQUEST: ("request",), LIMIT: ("limit",)})
     groups: dict[tuple[str, str, str, bool], list[Column]] = {}
+    kind_hint = "" if resource_hint else _hint(origin, OF_FILES)
     for one in _of_one_kind(columns, runs):
+        if kind := _kind_by_labels(one) or (kind_hint if _may_be(kind_hint, one) else ""):
+            if kind == kind_hint:
+                runs.taken_for[origin] = "info", f"its numbers are taken for {OF_FILES[kind][0]} by its name"
+            runs.take("", Quantity(kind), one.series())
+            continue
         resource = one.named.resource or resource_hint
         key = one.named.metric, one.named.what or role_hint, resource, bool(resource) and _quantity(one) == PERCENT
         groups.setdefault(key, []).append(one)
@@ -83,6 +97,33 @@ def take_unnamed(columns: Sequence[Column], origin: str, runs: PodRuns) -> None:
             _taken(part, metric, what, resource, origin, runs)
 
 
+OF_FILES = {
+    RESTARTS: ("restarts", "restart"),
+    ENDED: ("times of completion", "completion", "completed", "end_time", "end-time"),
+    STARTED: ("times of start", "start_time", "start-time", "starttime", "started"),
+    CREATED: ("times of creation", "created", "creation"),
+}
+"""What series without a name are -> its name for people, and words of files' names that tell it."""
+
+
+def _kind_by_labels(one: Column) -> str:
+    """What a series is that is 1 throughout and says something in its labels alone, '' for any other."""
+    if (np.array(one.values) != 1.0).any():
+        return ""
+    if not OWNERS.isdisjoint(one.named.labels):
+        return OWNER
+    return LABELS if any(key.startswith(NOTES) for key in one.named.labels) else ""
+
+
+def _may_be(kind: str, one: Column) -> bool:
+    """Tell whether a series may be of what its file's name says: counts of restarts, or moments."""
+    values = np.array(one.values)
+    if not kind or (values != np.round(values)).any():
+        return False
+    return bool((values < LEAST_BYTES).all() if kind == RESTARTS else ((values == 0) | (values > YEAR_2001)).all())
+
+
+YEAR_2001 = 1e9
 SCRAPED = frozenset(
     (
         *("endpoint", "instance", "job", "metrics_path", "node", "prometheus"),

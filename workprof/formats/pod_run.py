@@ -26,9 +26,11 @@ from workprof.formats.pod_series import (
     LIMIT,
     MEMORY,
     NODE,
+    NOTES,
     OF_WHOLE_POD,
     OOM_KILLED,
     OWNER,
+    OWNERS,
     PART,
     PART_ID,
     PHASE,
@@ -337,19 +339,20 @@ class PodRun:
             if series.times.size > self.longest[0]:
                 self.longest = (series.times.size, float(np.diff(series.times).max(initial=0.0)))
             self.part = min(self.part, gpu_share(labels.get(PART, "")))
+        own = {key.partition("_")[2]: value for key, value in labels.items() if key.startswith(NOTES)}
+        self.labels |= own
+        if not OWNERS.isdisjoint(labels):
+            self._take_owner(labels)
         if kind == PHASE:
             self._take_phase(series)
         elif kind == WHY:
             self.why = labels.get("reason", "") if (series.values > 0).any() else self.why
         elif kind == OWNER:
-            self._take_owner(labels)
-        elif kind == LABELS:
-            own = {key: value for key, value in labels.items() if key.startswith(("label_", "annotation_"))}
-            self.labels |= {key.partition("_")[2]: value for key, value in own.items()}
+            self.node = self.node or label(labels, NODE)
         elif kind in (STARTED, ENDED, CREATED):
             if series.values[-1] > 0:
                 self.moments[kind] = float(series.values[-1])
-        else:
+        elif kind != LABELS:
             self.containers.setdefault(told.container, Container()).take(told)
 
     def _take_phase(self, series: Series) -> None:
@@ -362,7 +365,6 @@ class PodRun:
         self.phase = max([self.phase, *((float(at), phase) for at in held_at[-1:])])
 
     def _take_owner(self, labels: Mapping[str, str]) -> None:
-        self.node = self.node or label(labels, NODE)
         if labels.get("workload"):
             kind = labels.get("workload_type", "")
             self.made = max(self.made, (WORKLOAD_KINDS.get(kind.lower(), kind), labels["workload"]))

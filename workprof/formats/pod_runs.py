@@ -87,6 +87,7 @@ class PodRuns:
     # (cluster, namespace, kind, name) of what made pods -> kind and name of what made that
     owners: dict[tuple[str, str, str, str], tuple[str, str]] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
+    empty: Counter[str] = field(default_factory=Counter)  # files with an answer without a series
     # metrics of exporters that tell of other pods: what a series without one is of names no pod (an idle GPU)
     exporters: set[tuple[str, ...]] = field(default_factory=set)
     taken_for: dict[str, tuple[str, str]] = field(default_factory=dict)  # what -> level, and what it was taken for
@@ -432,6 +433,10 @@ class PodRuns:
         for name, level, count, text in counts:
             if count:
                 yield Remark(name, count, f"{count:,} {text}", level)
+        if self.empty:
+            names = ", ".join(name[:60] for name in list(self.empty)[:5])
+            count = self.empty.total()
+            yield Remark("empty answers", count, f"answers without a series: {names}")
         if self.left_out:
             names = ", ".join(f"{name[:60]} ({count:,})" for name, count in self.left_out.most_common(5))
             total = sum(self.left_out.values())

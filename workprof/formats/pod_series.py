@@ -51,6 +51,10 @@ PHASE, STARTED, ENDED, CREATED, REASON, LAST_REASON, OWNER, OWNER_OF_OWNER, REST
     *("phase", "started", "ended", "created", "reason", "last reason", "owner", "owner of owner", "restarts"),
     *("labels", "kills", "init container", "why a pod ended"),
 )
+NOTES = ("label_", "annotation_")
+"""How the names begin of labels that hold a pod's own ones."""
+OWNERS = frozenset(("owner_name", "created_by_name", "workload"))
+"""Labels that tell what made a pod, also of series of use that are joined with them."""
 USES = (MEMORY, CPU, CPU_TOTAL, GPU, GPU_MEMORY)
 UNKNOWN = "unknown"
 OOM_KILLED = "OOMKilled"
@@ -143,7 +147,8 @@ def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
         return replace(match, scale=match.scale * gpu_share(labels[PART])) if match.resource == "engine" else None
     if match is None and not name:
         resource = RESOURCES.get(labels.get("resource", ""), "")
-        return Quantity(REQUEST, resource) if resource else Quantity(PHASE) if "phase" in labels else Quantity(UNKNOWN)
+        kind = PHASE if "phase" in labels else LAST_REASON if labels.get("reason") == OOM_KILLED else UNKNOWN
+        return Quantity(REQUEST, resource) if resource else Quantity(kind)
     if match is None and not name.startswith(EXPORTERS) and request_and_resource(name)[1] and not is_share(name):
         return Quantity(UNKNOWN)
     return match

@@ -49,14 +49,16 @@ def _json(given: Given, runs: PodRuns, repeated: RepeatedKeys) -> Iterator[Unrea
     unnamed: list[Column] = []
     for _, document in itertools.groupby(parts(window, RESULTS), key=lambda part: part.document):
         whole: dict[str, Any] = {}
-        line = 1
+        line, elements = 1, 0
         for part in document:
+            elements += part.element
             if part.element:
                 yield from _one_of_json(part.line, part.value, given.name, runs, unnamed)
             else:
                 line = line if whole else part.line
                 whole[".".join(part.path)] = part.value
         _refuse_error(whole, given.name)
+        runs.empty.update([given.name] if whole and not elements and "metric" not in whole else [])
         warnings = [*(whole.get("warnings") or []), *(["isPartial"] if whole.get("isPartial") else [])]
         if warnings:
             first = str(warnings[0])[:EXCERPT_CHARACTERS]
@@ -160,6 +162,14 @@ def recognises(head: str, name: str) -> bool:
     return shape.time == 0 and bool(like) and all(like)
 
 
+_NO_SERIES = re.compile(r'"result"\s*:\s*\[\s*\]')
+
+
+def _holds_no_series(head: str) -> bool:
+    """Tell whether a text is an answer without a series, as that to a question for kills where there was none."""
+    return bool(_NO_SERIES.search(head[:10_000])) and '"metric"' not in head
+
+
 def _labels(text: str) -> dict[str, str]:
     try:
         result = json.loads(text)
@@ -177,7 +187,8 @@ def _of_a_pod(labels: Mapping[str, str]) -> bool:
 def _names_pods(labels: Mapping[str, str]) -> bool:
     """Tell whether labels are of a metric of pods, by its name."""
     quantity = quantity_of(labels.get("__name__", ""), labels)
-    return "__name__" in labels and quantity not in (None, Quantity(UNKNOWN)) and bool(label(labels, POD))
+    tells = bool(label(labels, POD)) or quantity == Quantity(OWNER_OF_OWNER)
+    return "__name__" in labels and quantity not in (None, Quantity(UNKNOWN)) and tells
 
 
 def _in_braces(text: str) -> bool:
@@ -221,8 +232,9 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
         if bad and not runs.left_out:
             raise TraceError(f"{names}: no point can be read; line {bad.line:,} has {bad.reason} ({bad.text[:60]!r})")
         text = ", ".join(name[:60] for name, _ in runs.left_out.most_common(5))
+        text = text or ("owners alone" if runs.owners else "none")
         raise TraceError(
-            f"{names}: no series names a pod and an amount (found: {text or 'none'}); "
+            f"{names}: no series names a pod and an amount (found: {text}); "
             "export container_memory_working_set_bytes by namespace and pod"
         )
     yield from runs.rows()
@@ -265,7 +277,7 @@ FORMAT = Format(
         *(("cpu_limit", "cores"), ("memory_limit", "B")),
         *(("pod_cpu_request", "cores"), ("pod_memory_request", "B")),
     ),
-    reader=Reader(recognises, COLUMNS, read, several=True),
+    reader=Reader(recognises, COLUMNS, read, several=True, beside=_holds_no_series),
     rows_version=11,
     not_known="Peaks of memory between two samples are not known, so a size may be too small.",
 )

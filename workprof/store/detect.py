@@ -43,6 +43,7 @@ def detect(paths: Sequence[Path], options: IngestOptions) -> str:
     read = _read_by(paths, options)
     if read:
         return read
+    _refuse_mixed(paths, options)
     if len(paths) > 1 and not any(path.is_dir() for path in paths):
         raise several_files(paths)
     if len(paths) != 1 or paths[0].is_dir():
@@ -99,9 +100,28 @@ def _read_by(paths: Sequence[Path], options: IngestOptions) -> str:
         reader = known.reader
         if reader is None or not files or (len(files) > 1 and not reader.several):
             continue
-        if all(reader.recognises(_head_text(path, options, heads), path.name) for path in files.values()):
+        others = [path for path in files.values() if not reader.recognises(_head_text(path, options, heads), path.name)]
+        if not others or (len(others) < len(files) and all(reader.beside(heads[path]) for path in others)):
             return name
     return ""
+
+
+def _refuse_mixed(paths: Sequence[Path], options: IngestOptions) -> None:
+    """Raise TraceError where some files are of a format of which several make a dataset, and others are not."""
+    files = given_files(paths)
+    heads: dict[Path, str] = {}
+    for name, known in FORMATS.items():
+        reader = known.reader
+        if reader is None or not reader.several:
+            continue
+        heads |= {path: _head_text(path, options, heads) for path in files.values()}
+        own = [file for file, path in files.items() if reader.recognises(heads[path], path.name)]
+        others = [file for file, path in files.items() if file not in own and not reader.beside(heads[path])]
+        if own and others:
+            raise TraceError(
+                f"{others[0]} is not of the format {name}, as {own[0]} is ({len(others):,} of {len(files):,} files): a "
+                "dataset is of one format. Load these files apart, or leave them out"
+            )
 
 
 def names_without_heading(path: Path, options: IngestOptions) -> tuple[str, ...]:
