@@ -591,6 +591,8 @@ def test_values_with_units(text, number, quantity):
         "2024-05-01T12:00:00+02:00",
         "2024-05-01 10:00:00.000",
         "01.05.2024 10:00:00",
+        "5/1/2024, 10:00:00.123 AM",
+        "Wed May 01 2024 12:00:00 GMT+0200 (Central European Summer Time)",
     ],
 )
 def test_times_as_exports_write_them(text):

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from workprof.core.units import KIB
 from workprof.formats.pod_series import POD, UNKNOWN, WORDS, Quantity, label, quantity_of, request_and_resource
-from workprof.formats.values import MOMENTS
+from workprof.formats.values import IN_BROWSERS, MOMENTS, OF_BROWSERS
 
 BYTES, CORES, PERCENT = "bytes", "cores", "percent"
 UNITS: dict[str, tuple[str, float]] = {
@@ -104,6 +104,8 @@ def separators(text: str) -> tuple[str, str, str]:
 
 _DATE_COMMA = re.compile(r"^(\d{1,2}[./-]\d{1,2}[./-]\d{4}),", re.ASCII)
 """The comma that browsers write between a date and its time: '1.5.2024, 10:00:00', '5/1/2024, 10:00:00 AM'."""
+_FRACTION = re.compile(r"(:\d\d)\.\d+( [AP]M)$", re.ASCII)
+"""The fraction that Azure's logs write between seconds and PM."""
 EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
 """A number above the first is in a unit of the second in seconds; others are seconds."""
 
@@ -112,6 +114,9 @@ EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
 def moment_of(text: str, *, day_first: bool = False) -> float:
     """A time in seconds since 1970; without a zone it is UTC. Raises ValueError when it is none."""
     stripped = _DATE_COMMA.sub(r"\1", text.replace("\u202f", " ").replace("\u00a0", " ").strip())
+    stripped = _FRACTION.sub(r"\1\2", stripped)
+    if match := re.match(OF_BROWSERS, stripped):
+        return datetime.strptime(match[1], IN_BROWSERS).timestamp()
     try:
         number = float(stripped)
     except ValueError:

@@ -177,8 +177,12 @@ OF_DATES = tuple(
 """What `date` prints, 'Mon May  6 10:01:00 CEST 2024' or 'Mon 06 May 2024 10:01:00 AM CEST': around the zone, and that
 without it."""
 
+IN_BROWSERS = "%b %d %Y %H:%M:%S GMT%z"
 WITH_OFFSET = ("%a, %d %b %Y %H:%M:%S %z", "%d/%b/%Y:%H:%M:%S %z")
 """Moments of mails (RFC 5322) and of web servers."""
+
+OF_BROWSERS = r"^\w+ (\w+ \d+ \d{4} [\d:]+ GMT[+-]\d{4})"
+"""What a browser's Date prints, without the weekday: 'Sun May 26 2024 21:54:50 GMT+0200 (CEST)'."""
 
 BASIC = r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d(?:\.\d+)?(?:Z|[+-]\d\d(?::?\d\d)?)?)"
 """A moment in ISO 8601's basic format: '20240526T195450Z'."""
@@ -274,6 +278,7 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
     iso = f"replace(replace({value}, ', ', ' '), ',', '.')"
     in_locale = rf"regexp_replace({value}, '^(\S*\d)[,.] ', '\1 ')"  # a browser writes '5/26/2024, 7:54:50 PM'
     in_locale = rf"regexp_replace({in_locale}, '{OF_ORACLE}', '\1 \2:\3:\4')"
+    in_locale = rf"regexp_replace({in_locale}, '(:\d\d)\.\d+( [AP]M)$', '\1\2')"  # Azure's logs have a fraction
     seconds = {name: _seconds_of(offset) for name, offset in ZONES.items()}
     of_date = f"epoch(try_strptime(each.g0 || each.g2, [{_listed(OF_DATES)}])) - MAP {seconds!r}[each.g1]"
     return (
@@ -288,6 +293,8 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
         f"THEN epoch(try_strptime({value}, [{_listed(year_last)}])) "
         f"WHEN starts_with({value}, '/Date(') THEN TRY_CAST(regexp_extract({value}, '-?\\d+') AS DOUBLE) / 1000 "
         f"WHEN regexp_matches({value}, '{OF_DATE}') THEN {_parts(value, OF_DATE, 3, of_date)} "
+        f"WHEN regexp_matches({value}, '{OF_BROWSERS}') "
+        f"THEN epoch(try_strptime(regexp_extract({value}, '{OF_BROWSERS}', 1), '{IN_BROWSERS}')) "
         f"WHEN regexp_matches({value}, '^\\d{{4}}[/.]') THEN epoch(try_strptime({value}, [{_listed(YEAR_FIRST)}])) "
         f"WHEN regexp_matches({value}, ' [+-]\\d{{4}}$') THEN epoch(try_strptime({value}, [{_listed(WITH_OFFSET)}])) "
         f"ELSE epoch(try_strptime({in_locale}, [{_listed(short_first)}])) END"

@@ -63,8 +63,8 @@ def detect(paths: Sequence[Path], options: IngestOptions) -> str:
     headless = _without_header(path, options)
     if headless:
         return headless
+    _refuse_other_tools(path, options, result)
     if result:
-        _refuse_other_tools(path, options, result)
         return generic.FORMAT.name
     raise TraceError(f"{paths[0].name}: the format is not clear; name it with --format: one of {', '.join(NAMES)}")
 

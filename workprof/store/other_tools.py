@@ -19,6 +19,24 @@ BJOBS = (
 FLUX = "`flux jobs -a --json > jobs.json`"
 CONDOR = "`condor_history -json > jobs.json`"
 PODS = "`kubectl get pods -A -o json > pods.json`, and for use a range query of Prometheus (see docs/formats)"
+INSIGHTS = (
+    "a row for each pod: end the query in `| stats min(@timestamp) as start, max(@timestamp) as end, "
+    "max(pod_memory_working_set) as peak_memory_bytes by PodName, Namespace` (CPU is in thousandths of a core)"
+)
+MONITOR = (
+    "a row for each container: end the query in `| summarize start=min(TimeGenerated), end=max(TimeGenerated), "
+    "peak_memory_bytes=max(CounterValue) by job_name=InstanceName`, of one counter"
+)
+ECS = (
+    "a line for each task: `jq -c '.tasks[] | {job_name: .taskArn, task_name: .group, start: .startedAt, end: "
+    '.stoppedAt, status: (if all(.containers[]; .exitCode == 0) then "SUCCEEDED" else "FAILED" end), '
+    "memory_request_mib: .memory, cpu_request_cores: ((.cpu | tonumber) / 1024)}' tasks.json > tasks.jsonl`"
+)
+OPENCOST = (
+    "the same with --map FILE.json, whose requests are CPUCoreRequestAverage and RAMByteRequestAverage: CPUCores and "
+    "RAMBytes are the larger of request and use"
+)
+PROMTOOL = "its JSON (`promtool query range -o json`), or the same range query of the HTTP API (see docs/formats)"
 SADF = "`sadf -d -- -A > counters.csv`, or record with `workprof record`"
 ALIBABA = (
     "the trace of 2018, as it is; of this one, name the columns in a first line and load it with --map: `sed "
@@ -129,6 +147,22 @@ TOOLS = (
     _tool(r"^#<-+CPU|^#Date Time \[CPU\]", "output of collectl", NOT_READ, SADF),
     _tool(r"^\s*Performance counter stats for ", "a summary of perf stat", "it is one sum, no series", PERF),
     _tool(r'"kind":\s*"PodMetrics', "pod metrics of the API", "it is one moment's use", PODS),
+    _tool(r'"podRef":\s*\{', "statistics of a kubelet", "it is one moment's use", PODS),
+    _tool(r'"data":\s*\[\s*\{\s*"__name__":', "a list of series of Prometheus", "it has no values", PODS),
+    _tool(r"^\S*\{.*\} =>(?: \S+ @\[\d|$)", "a text of promtool", FOR_PEOPLE, PROMTOOL),
+    _tool(r'^\{__name__="[^"]+".*\} \S+ \d{13}$', "a dump of Prometheus' blocks", NOT_READ, PROMTOOL),
+    _tool(
+        r"^@timestamp,(?=.*\bpod_(?:cpu|memory)_)", "a query of Container Insights", "its rows are samples", INSIGHTS
+    ),
+    _tool(r"\ALabel,.*\nTimestamp,", "a graph's CSV of CloudWatch", "its columns have no units", INSIGHTS),
+    _tool(
+        r'\A"?TimeGenerated\b.*\bCounterName\b.*\bCounterValue\b',
+        "counters of Azure Monitor",
+        "its rows are samples",
+        MONITOR,
+    ),
+    _tool(r'"taskArn":\s*"', "tasks of ECS", "its CPU is in units of 1,024 to a core", ECS),
+    _tool(r"^Name,(?:\w+,)*CPUCoreRequestAverage,", "allocations of OpenCost", "its sums are no requests", OPENCOST),
     _tool(r'"kind":\s*"VerticalPodAutoscaler', "recommendations of a VerticalPodAutoscaler", NO_RUNS, PODS),
     _tool(r'"scans":\s*\[\s*\{\s*"object":|^Namespace,Name,Pods,', "a report of KRR", NO_RUNS, PODS),
     _tool(r'"(?:ramByteRequestAverage|cpuCoreRequestAverage)"', "allocations of OpenCost", NOT_READ, PODS),
