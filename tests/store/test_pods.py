@@ -950,6 +950,33 @@ def test_labels_and_files_tell_what_series_without_a_name_are(store, write):
     assert {"restarts.json", "start_time.json", "completion.json"} <= told
 
 
+def test_series_of_one_container_that_disagree_are_told(load):
+    two = [memory([at * MIB] * 5, prometheus=f"mon/{name}") for name, at in (("eu", 300), ("us", 500))]
+    _, frame, checks = load(answer(*two))
+    assert frame["peak_memory_bytes"].tolist() == [500 * MIB]
+    assert checks["series disagree"].count == 1 and "labels prometheus;" in checks["series disagree"].message
+    alike = [memory([at * MIB] * 5, endpoint=name) for name, at in (("a", 300), ("b", 310))]
+    after = [memory([at * MIB] * 5, id=name, start=start) for name, at, start in (("c", 100, 0), ("d", 500, 240))]
+    for told in (alike, after):
+        assert "series disagree" not in load(answer(*told))[2]
+
+
+def test_labels_of_what_a_use_was_joined_with_are_no_phase(load):
+    _, frame, _ = load(answer(series("", [300 * MIB] * 3, phase="Running")))
+    assert frame["peak_memory_bytes"].tolist() == [300 * MIB]
+    own = {f"container_label_io_kubernetes_{name}": value for name, value in
+           (("pod_name", WEB), ("pod_namespace", "shop"), ("container_name", "app"))}  # fmt: skip
+    _, frame, _ = load(answer({"metric": {"__name__": WORKING_SET, "id": "/x", **own}, "values": points([MIB] * 3)}))
+    assert frame[["namespace", "job_name", "container"]].to_numpy().tolist() == [["shop", WEB, "app"]]
+
+
+def test_numbers_beside_a_total_do_not_cut_it_up(load):
+    rows = "".join(f"{T0 + 60 * at},{WEB},{1000 + 30 * at},{at}\n" for at in range(11))
+    _, frame, checks = load(f"Time,pod,{CPU_SECONDS},requests_served\n{rows}", file="t.csv")
+    assert frame["cpu_usage_percent"].tolist() == [50]
+    assert "requests_served" in checks["other series"].message
+
+
 def test_labels_of_what_was_scraped_are_not_those_of_the_pod(load):
     scraped = {"pod": "scheduler-n1", "namespace": "kube-system", "node": "n1", "container": "kube-scheduler"}
     of_pod = {"exported_pod": WEB, "exported_namespace": "shop"}

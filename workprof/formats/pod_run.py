@@ -82,7 +82,7 @@ class Told:
         return "" if self.name.startswith(OF_WHOLE_POD) else label(self.series.labels, CONTAINER)
 
 
-UID = ("uid", "pod_uid", "k8s_pod_uid", "k8s.pod.uid")
+UID = ("uid", "pod_uid", "k8s_pod_uid", "k8s.pod.uid", "container_label_io_kubernetes_pod_uid")
 _OF_POD = re.compile(r"/(?:[^/]*-)?pod([^/]+?)(?:\.slice)?(?:/|$)")
 
 
@@ -210,6 +210,7 @@ class Container:
     last_killed: tuple[float, float] | None = None
     used: tuple[float, float] = (np.inf, -np.inf)
     samples: int = 0
+    disagree: set[str] = field(default_factory=set)  # labels in which series of it differ that are not alike
 
     def take(self, told: Told) -> None:
         """Add a series."""
@@ -218,15 +219,7 @@ class Container:
         self.among_first = self.among_first or "init_container" in told.name
         self.sidecar = self.sidecar or (kind == INIT and labels.get("restart_policy") == "Always")
         if kind in USES:
-            self.used = (min(self.used[0], series.first), max(self.used[1], series.last))
-            self.samples = max(self.samples, series.times.size)
-        if kind == CPU_TOTAL:
-            groups = self.totals.setdefault(_core(labels), {})
-            groups.setdefault(labels.get("id", ""), []).append(series)
-        elif kind in USES:
-            part = _core(labels) if kind == CPU else _gpu(labels)
-            held = self.gauges.setdefault((kind, told.quantity.resource), {})
-            held[part] = larger(held.get(part), series)
+            self._take_use(told)
         elif kind == REQUEST or (kind == LIMIT and 0 < series.values.max() < UNLIMITED):
             key = (kind, told.quantity.resource)
             kinds = self.kinds.setdefault(key, {})
@@ -247,6 +240,19 @@ class Container:
             held_at = series.times[series.values > 0]
             low, high = self.last_killed or (np.inf, -np.inf)
             self.last_killed = (min(low, float(held_at[0])), max(high, float(held_at[-1])))
+
+    def _take_use(self, told: Told) -> None:
+        series, kind, labels = told.series, told.quantity.kind, told.series.labels
+        self.used = (min(self.used[0], series.first), max(self.used[1], series.last))
+        self.samples = max(self.samples, series.times.size)
+        if kind == CPU_TOTAL:
+            self.totals.setdefault(_core(labels), {}).setdefault(labels.get("id", ""), []).append(series)
+            return
+        part = _core(labels) if kind == CPU else _gpu(labels)
+        held = self.gauges.setdefault((kind, told.quantity.resource), {})
+        if kind == MEMORY and part in held and _disagree(held[part], series):
+            self.disagree |= {name for name, _ in held[part].labels.items() ^ labels.items()}
+        held[part] = larger(held.get(part), series)
 
     @property
     def init(self) -> bool:
@@ -285,6 +291,18 @@ class Container:
         cores = {core: _of_core(groups) for core, groups in self.totals.items()}
         numbered = [growth for core, growth in cores.items() if core]
         return of_one_thing([together(numbered), *([cores[""]] if "" in cores else [])])
+
+
+FEWEST_SHARED, ALIKE = 3, 0.1
+
+
+def _disagree(one: Series, other: Series) -> bool:
+    """Tell whether two series of one container go on beside each other, and differ by more than a tenth."""
+    _, at, of_other = np.intersect1d(one.times, other.times, return_indices=True)
+    if at.size < max(FEWEST_SHARED, min(one.times.size, other.times.size) / 2):
+        return False
+    values, others = one.values[at], other.values[of_other]
+    return bool(np.median(np.abs(values - others)) > ALIKE * np.median(np.maximum(values, others)))
 
 
 def _core(labels: Mapping[str, str]) -> str:

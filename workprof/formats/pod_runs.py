@@ -343,6 +343,7 @@ class PodRuns:
         unsaid = [run for run in runs if not run.phase[1] and ENDED not in run.moments and not times[id(run)].going]
         used = any(run.samples for run in runs)
         guessed = sum(not row.work.told and row.work.workload != row.run.pod for row in rows)
+        disagree = [apart for run in runs if (apart := set().union(*(one.disagree for one in run.containers.values())))]
         counts = (
             (
                 "until the end of the export",
@@ -414,6 +415,14 @@ class PodRuns:
                 "warning",
                 self.repeated,
                 "points repeat a time of their series (a change of the clock, a file given twice): the larger counts",
+            ),
+            (
+                "series disagree",
+                "warning",
+                len(disagree),
+                "pods have several series of one container that differ by more than a tenth: the larger counts. They "
+                f"differ in the labels {', '.join(sorted(set().union(*disagree)))[:200]}; where one of these is the "
+                "cluster, call it cluster",
             ),
             (
                 "counted twice",

@@ -25,12 +25,13 @@ POD, NAMESPACE, CONTAINER = (
     (
         *(f"exported_{name}", name, f"{name}_name", f"kubernetes_{name}", f"kubernetes_{name}_name"),
         *(f"k8s_{name}_name", f"k8s.{name}.name", f"kubernetes.{name}.name", f"kube_{name}", f"kube_{name}_name"),
+        f"container_label_io_kubernetes_{'pod_namespace' if name == 'namespace' else f'{name}_name'}",
     )
     for name in ("pod", "namespace", "container")
 )
 """Labels by falling precedence: kube-state-metrics' own pod is in `pod` where `exported_pod` is there.
 
-Those of OpenTelemetry, Elastic and Datadog come last.
+Those of OpenTelemetry, Elastic, Datadog and a cAdvisor on its own come last.
 """
 NODE = ("exported_node", "node", "k8s_node_name")
 CLUSTER = (
@@ -109,6 +110,8 @@ _NAMED: tuple[tuple[str, Quantity], ...] = (
 )
 _RESOURCE = re.compile(r"kube_pod_.*resource_(request|limit)s?")
 _GPU = re.compile(r"\w+_com_(?:gpu|gpu_shared|mig_\w+)$|gpu_intel_com_(?:i915|xe)$")
+FLAGS = (PHASE, LAST_REASON)
+"""What series of 0 and 1 say in their labels; of other numbers these labels are of what they were joined with."""
 UNIT_OF = {"byte": "memory", "bytes": "memory", "core": "cpu", "cores": "cpu"}
 """Label `unit` of a request or a limit -> what it is of, where the resource is not told."""
 OF_WHOLE_POD = "kube_pod_resource_"
@@ -152,6 +155,13 @@ def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
     if match is None and not name.startswith(EXPORTERS) and request_and_resource(name)[1] and not is_share(name):
         return Quantity(UNKNOWN)
     return match
+
+
+def quantity_told(name: str, labels: Mapping[str, str], values: Floats) -> Quantity | None:
+    """What a series is of, by its numbers too: a use that was joined with a phase has its label, and is none."""
+    quantity = quantity_of(name, labels)
+    flags = quantity is not None and quantity.kind in FLAGS and not name
+    return Quantity(UNKNOWN) if flags and not np.isin(values[np.isfinite(values)], (0, 1)).all() else quantity
 
 
 @functools.lru_cache(maxsize=10_000)

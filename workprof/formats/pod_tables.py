@@ -12,6 +12,8 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from workprof.core.errors import TraceError
 from workprof.formats.declare import Given, Unreadable
 from workprof.formats.pod_columns import Column, take_unnamed
@@ -32,6 +34,9 @@ from workprof.formats.pod_names import (
 )
 from workprof.formats.pod_runs import PodRuns
 from workprof.formats.pod_series import (
+    CLUSTER,
+    CONTAINER,
+    NAMESPACE,
     POD,
     RESOURCES,
     UNKNOWN,
@@ -39,6 +44,7 @@ from workprof.formats.pod_series import (
     is_share,
     label,
     quantity_of,
+    quantity_told,
     request_and_resource,
 )
 from workprof.formats.values import order_of_days
@@ -90,7 +96,8 @@ class Head:
         if is_share(name):
             return None
         what, resource = request_and_resource(name)
-        return Named("", {}, what, resource, known) if what or resource else None
+        of_some = resource or known or "resource" in (other.strip().lower() for other in self.header)
+        return Named("", {}, what, resource, known) if of_some and (what or resource) else None
 
 
 def head_of(text: str) -> Head | None:
@@ -126,7 +133,7 @@ def read_table(given: Given, runs: PodRuns) -> Iterator[Unreadable]:
     unnamed = []
     for one in columns:
         resource = RESOURCES.get(one.named.labels.get("resource", ""), "")
-        quantity = quantity_of(one.named.metric, one.named.labels)
+        quantity = quantity_told(one.named.metric, one.named.labels, np.array(one.values))
         if one.named.what:
             quantity = Quantity(one.named.what, resource) if resource else Quantity(UNKNOWN)
         if quantity is None:
@@ -197,11 +204,16 @@ def _long(rows: Any, head: Head, runs: PodRuns, signs: Signs) -> Generator[Unrea
     no_labels = (VALUE_NAME.fullmatch(name.strip()) or is_share(name) for name in head.header)
     others = {place for place, other in enumerate(no_labels) if other} - {*head.values}
     runs.left_out.update(head.header[place].strip() for place in others)
-    apart = [place for place in range(len(head.header)) if place not in (head.time, *others, *head.values)]
+    apart: list[int] | None = None
     for row in _timed(rows, head):
         if isinstance(row, Unreadable):
             yield row
             continue
+        if apart is None:
+            numbers = {place for place, name in enumerate(head.header) if _is_measured(name, row.cells[place])}
+            apart = [place for place in range(len(head.header)) if place not in (head.time, *others, *head.values)]
+            runs.left_out.update(head.header[place].strip() for place in apart if place in numbers)
+            apart = [place for place in apart if place not in numbers]
         for place in head.values:
             key = (str(place), *(row.cells[each] for each in apart))
             if key not in columns:
@@ -213,6 +225,19 @@ def _long(rows: Any, head: Head, runs: PodRuns, signs: Signs) -> Generator[Unrea
                 columns[key] = Column(result, row.line)
             yield from _point(columns[key], row, place, head, signs)
     return list(columns.values())
+
+
+LABELS = frozenset(("cpu", "gpu", "gpu_i_id", "uuid", *POD, *NAMESPACE, *CONTAINER, *CLUSTER))
+"""Columns that tell series apart, also where their cells are numbers."""
+
+
+def _is_measured(name: str, cell: str) -> bool:
+    """Tell whether a column holds numbers that are no label: they change while a series goes on."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return name.strip().lower() not in LABELS
 
 
 def _of_row(row: Sequence[str], head: Head, place: int) -> Named | None:

@@ -35,6 +35,7 @@ from workprof.formats.pod_series import (
     Series,
     label,
     quantity_of,
+    quantity_told,
     request_and_resource,
 )
 from workprof.formats.pod_tables import EXCERPT_CHARACTERS, head_of, read_table
@@ -103,7 +104,7 @@ def _one_of_json(line: int, value: object, origin: str, runs: PodRuns, unnamed: 
     except (TypeError, ValueError, OverflowError) as error:
         yield Unreadable(line, "values", json.dumps(points)[:EXCERPT_CHARACTERS], f"no points: {str(error)[:80]}")
         return
-    quantity = quantity_of(name, labels)
+    quantity = quantity_told(name, labels, values)
     if quantity == Quantity(OWNER_OF_OWNER):
         runs.take_owner(labels, name)
         return
