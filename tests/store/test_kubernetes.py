@@ -436,6 +436,32 @@ def test_while_a_resize_is_pending_a_container_has_what_its_status_says(store, w
     assert ("resize pending" in {check.name for check in report.checks}) == waits
 
 
+@pytest.mark.parametrize(
+    ("now", "status", "over"),
+    [
+        ({"waiting": {"reason": "CrashLoopBackOff"}}, "OOMKilled", True),
+        ({"running": {"startedAt": "2024-05-26T10:20:00Z"}}, "Running", False),
+        ({"terminated": {"exitCode": 0, "finishedAt": "2024-05-26T10:30:00Z"}}, "Succeeded", True),
+    ],
+)
+def test_an_init_container_that_was_killed_has_not_succeeded(now, status, over):
+    pod = copy.deepcopy(PODS[4])
+    pod["spec"]["initContainers"] = [{"name": "fetch", "resources": {"limits": {"memory": "64Mi"}}}]
+    last = {"reason": "OOMKilled", "exitCode": 137, "finishedAt": "2024-05-26T10:10:00Z"}
+    pod["status"]["initContainerStatuses"] = [{"name": "fetch", "state": now, "lastState": {"terminated": last}}]
+    cells = kubernetes_rows.pod_of(1, pod).rows[1][0]
+    named = dict(zip(kubernetes_rows.COLUMNS, cells, strict=True))
+    assert (named["status"], named["end"] is not None, named["oom_kills"]) == (status, over, 1)
+
+
+def test_marks_in_a_stream_are_no_pods(store, write):
+    mark = {"type": "BOOKMARK", "object": {"kind": "Pod", "metadata": {}, "spec": {"containers": None}}}
+    events = [{"type": "ADDED", "object": PODS[0]}, mark]
+    report = store.ingest([write("pods.json", "\n".join(map(json.dumps, events)))], IngestOptions())
+    assert store.frame("pods", ["job_name"], finished_only=False)["job_name"].nunique() == 1
+    assert (report.rejected, report.rows) == (0, 2)
+
+
 def test_a_group_of_workers_is_no_team():
     pod = changed(("metadata", "labels"), {"ray.io/group": "small-gpu", "ray.io/cluster": "c"})
     (cells, *_) = kubernetes_rows.pod_of(1, pod).rows[0]

@@ -205,6 +205,7 @@ TEXTS = {
     "jobstats": (f"{'=' * 40}\n         Slurm Job Statistics\n{'=' * 40}\n  Job ID: 1\n", "jobstats", "sacct -a -P"),
     "bjobs -l": ("\nJob <1234>, Job Name <align>, User <ann>, Status <DONE>\n", "bjobs -l", "bjobs -u all -a -json"),
     "PodMetricsList": ('{"kind":"PodMetricsList","items":[{"timestamp":"x"}]}', "one moment's use", "kubectl get pods"),
+    "warnings before": ('Warning: old\n{\n "apiVersion": "v1",\n "items": []\n}\n', "other lines", "2>/dev/null"),
     "kubelet": ('{"node":{},"pods":[{"podRef":{"name":"web"}}]}', "kubelet", "range query"),
     "/api/v1/series": ('{"data":[{"__name__":"up","pod":"a"}]}', "no values", "range query"),
     "promtool": ('up{pod="a"} =>\n1 @[1714557600]\n', "promtool", "promtool query range -o json"),

@@ -655,6 +655,11 @@ NAMED = "backup-mssql"
         ("web-bcdfg", Made("ReplicaSet", "web"), {}, ("web", "")),
         ("web-5d4f8c9b7c-bcdfg", Made(), {"app": "shop"}, ("web", "")),
         ("site-3-x7k2p", Made("ReplicationController", "site-3"), {}, ("site", "")),
+        ("runner-t1zx-project-42-concurrent-0-x7k2p9qw", Made(), {}, ("runner-t1zx-project-42", "")),
+        ("runner-t1zx-project-42-concurrent-0", Made(), {"job.runner.gitlab.com/name": "test: [3.11]",
+                                                         "project.runner.gitlab.com/id": "42"}, ("42", "test: [3.11]")),
+        ("f-taskmanager-1-1", Made("Deployment", "f"), {"app": "f", "component": "taskmanager"}, ("f", "taskmanager")),
+        ("f-5d4f8c9b7c-bcdfg", Made("ReplicaSet", "f-5d4f8c9b7c"), {"app": "f", "component": "jobmanager"}, ("f", "")),
     ],
 )  # fmt: skip
 def test_the_work_of_a_pod(pod, made, labels, task):

@@ -44,9 +44,11 @@ def recognises(head: str, _: str) -> bool:
                 return True
             items += part.element
             whole |= {} if part.element or not part.path else {part.path[0]: part.value}
+            if _is_pod(whole):  # of several documents any
+                return True
     except TraceError:  # the beginning ends inside a document
         pass
-    return _is_pod(whole) or whole.get("kind") == "PodList" or (whole.get("kind") == "List" and not items)
+    return whole.get("kind") == "PodList" or (whole.get("kind") == "List" and not items)
 
 
 def _is_pod(value: object) -> bool:
@@ -323,7 +325,9 @@ def _pods_of(given: Given, repeated: RepeatedKeys) -> Iterator[tuple[int, object
                     value: object = decoder.decode(text)
                 except (ValueError, RecursionError):
                     value = text
-                yield line, value.get("object", value) if isinstance(value, dict) and "type" in value else value
+                event: Object = value if isinstance(value, dict) and "type" in value else {}
+                if event.get("type") != "BOOKMARK":  # an event of a place in the stream, and of no pod
+                    yield line, event.get("object", value)
         return
     window = JsonWindow(given.stream, given.name, repeated, MAX_MEMBER_CHARACTERS)
     for _, document in itertools.groupby(parts(window, LISTS), key=lambda part: part.document):

@@ -100,6 +100,8 @@ class _Fate:
     starts: list[float]
     ends: list[float]
     killed: bool
+    runs: bool  # one of them runs now
+    waits: bool  # one of them waits to be started again
     oom_kills: int
     restarts: int
     reason: str
@@ -108,6 +110,8 @@ class _Fate:
 
 def _fate(statuses: Collection[Object]) -> _Fate:
     starts, ends, killed, kills, restarts, reason, exit_code = [], [], False, 0, 0, "", ""
+    runs = any(object_of(each, "state").get("running") is not None for each in statuses)
+    waits = any(object_of(each, "state").get("waiting") is not None for each in statuses)
     for each in statuses:
         restarts += int(amount_in(each, "restartCount") or 0)
         for key in ("state", "lastState"):
@@ -124,7 +128,7 @@ def _fate(statuses: Collection[Object]) -> _Fate:
                 if not reason and (amount_in(ended, "exitCode") or out_of_memory):
                     reason, exit_code = text_of(ended, "reason"), text_of(ended, "exitCode")
     begun, over = [at for at in starts if at is not None], [at for at in ends if at is not None]
-    return _Fate(begun, over, killed, kills, restarts, reason, exit_code)
+    return _Fate(begun, over, killed, runs, waits, kills, restarts, reason, exit_code)
 
 
 def _end(metadata: Object, status: Object, ends: Collection[float]) -> float | None:
@@ -195,7 +199,7 @@ def _in_force(spec: Object, statuses: Collection[Object]) -> Object:
     return {**spec, **changed}
 
 
-_NOTES = (("node", "name"), ("step", "name"), ("flow", "name"))
+_NOTES = (("node", "name"), ("step", "name"), ("flow", "name"), ("com", "name"), ("com", "id"))
 """Ends of the names of annotations in which engines tell of steps."""
 
 
@@ -236,7 +240,7 @@ def _rows(
     for each in apart:
         name = text_of(each, "name")
         own = fates[name]
-        begun, ended = min(own.starts, default=None), max(own.ends, default=None)
+        begun, ended = min(own.starts, default=None), None if own.runs else max(own.ends, default=None)
         first: dict[str, Cell] = {"start": begun, "end": ended, "status": _init_status(own), "init_container": "yes"}
         yield _in_order(common | _own(each, {}, status, own) | first), name, True, True
 
@@ -257,8 +261,12 @@ def _told_apart(init: Object, fate: _Fate) -> bool:
 
 
 def _init_status(fate: _Fate) -> str | None:
-    if fate.killed:
+    if fate.runs:
+        return "Running"
+    if fate.killed or (fate.waits and fate.oom_kills):
         return OOM_KILLED
+    if fate.waits and fate.ends:
+        return FAILED
     return None if not fate.ends else FAILED if fate.reason else "Succeeded"
 
 

@@ -4,7 +4,8 @@ Standard controllers make pods of one kind, so their name is the workload. Workf
 say the step in labels. What neither tells is read off the pod's own name, without the random or counted end of it.
 
 Source: Kubernetes' rules of generated names; the labels that Nextflow, Airflow, Argo, Tekton, Spark's operator,
-Kubeflow, Ray, Volcano, JobSet, Dagster, Flyte, Prefect and Metaflow document; the recommended labels of Kubernetes.
+Kubeflow, Ray, Volcano, JobSet, Dagster, Flyte, Prefect, Metaflow, Flink and GitLab's runners document; the recommended
+labels of Kubernetes.
 """
 
 import functools
@@ -50,6 +51,7 @@ _OF_TEMPLATE = re.compile(rf"-({_TEMPLATE}|\d{{9,10}})$")
 _OF_DEPLOYMENT = re.compile(rf"-{_TEMPLATE}-{_HASH}{{5}}$")
 _OF_CRON_JOB = re.compile(rf"-\d{{8,10}}-{_HASH}{{5}}$")
 _OF_STEP = re.compile(rf"^(.+?)-(?:(?=\d*[a-z])(?=[a-z]*\d){_HASH}{{5}}|\d{{10}})-(.+)-\d{{7,10}}$")
+_OF_RUNNER = re.compile(r"-concurrent-\d+(?:-[a-z0-9]{6,10})?$")
 _CRON_TIME = re.compile(r"-\d{8,10}$")
 _COUNTED = re.compile(r"-\d{1,6}$")
 _LONG = re.compile(
@@ -100,6 +102,8 @@ class Ends:
                 return Work(kind, pod[: match.start()], told=False)
         if match := _OF_STEP.match(pod):
             return Work("", match.group(1), match.group(2), named_step=True, told=False)
+        if match := _OF_RUNNER.search(pod):
+            return Work("", pod[: match.start()], told=False)
         once = self.without(pod)
         if once == pod:
             return Work("", _COUNTED.sub("", pod), told=False)
@@ -128,6 +132,11 @@ ENGINES = (
     Engine(("task id",), ("dag id",), alone=False, grouped=True),
     Engine(("tekton dev pipeline task", "tekton dev task"), ("tekton dev pipeline",)),
     Engine(("dagster op", "dagster step"), ("dagster job",), grouped=True),
+    Engine(
+        ("job runner gitlab com name",),
+        ("project runner gitlab com name", "project runner gitlab com id"),
+        grouped=True,
+    ),
     Engine(("metaflow step name",), ("metaflow flow name",)),
     Engine(("spark role",), ("spark app name", "sparkoperator k 8 s io app name"), named_step=False),
     Engine(("replica type",), ("kubeflow org job name", "job name"), named_step=False),
@@ -201,9 +210,9 @@ def work_of(pod: str, made: Made, labels: Mapping[str, str], ends: Ends, generat
     `ends` are of all names of the export; `generated` is the beginning that its name was generated of ('' = not told).
     """
     kind, name = _owner(made)
-    if kind in SERVICES:
-        return Work(kind, name)
     said = _Labels(labels)
+    if kind in SERVICES:  # Flink's workers belong to the Deployment of their manager itself
+        return Work(kind, name, said.of(ROLES) if made.kind == DEPLOYMENT else "")
     if workflow := said.of((WORKFLOW,)):
         return _of_custom(pod, "Workflow", workflow, said, ends)
     run = said.of(RUNS)

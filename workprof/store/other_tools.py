@@ -147,6 +147,12 @@ TOOLS = (
     _tool(r"^#<-+CPU|^#Date Time \[CPU\]", "output of collectl", NOT_READ, SADF),
     _tool(r"^\s*Performance counter stats for ", "a summary of perf stat", "it is one sum, no series", PERF),
     _tool(r'"kind":\s*"PodMetrics', "pod metrics of the API", "it is one moment's use", PODS),
+    _tool(
+        r'\A(?!\s*[{\[])(?:.*\n){1,5}?\s*\{\s*"(?:apiVersion|items|kind)":',
+        "JSON behind other lines",
+        "its first lines are none",
+        "the same without them: add `2>/dev/null` to the command that wrote it",
+    ),
     _tool(r'"podRef":\s*\{', "statistics of a kubelet", "it is one moment's use", PODS),
     _tool(r'"data":\s*\[\s*\{\s*"__name__":', "a list of series of Prometheus", "it has no values", PODS),
     _tool(r"^\S*\{.*\} =>(?: \S+ @\[\d|$)", "a text of promtool", FOR_PEOPLE, PROMTOOL),
