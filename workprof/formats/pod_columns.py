@@ -217,7 +217,7 @@ def _taken(columns: Sequence[Column], metric: str, what: str, resource: str, ori
     middle = _middle(columns)
     shares = PERCENT in quantities or (is_share(origin) and not quantities and middle < LEAST_BYTES)
     if shares and (resource == MEMORY or what):
-        runs.left_out[f"{resource or CPU} as a share, of what is not told"] += len(columns)
+        runs.left_out[f"{resource or CPU} as a share"] += len(columns)
         return
     adds_up = resource != MEMORY and not what and not quantities and middle < LEAST_BYTES and _adds_up(columns)
     resource, scale, guessed, level = _meaning(resource, quantities, middle)
