@@ -980,6 +980,11 @@ def test_numbers_beside_a_total_do_not_cut_it_up(load):
     _, frame, checks = load(f"Time,pod,{CPU_SECONDS},requests_served\n{rows}", file="t.csv")
     assert frame["cpu_usage_percent"].tolist() == [50]
     assert "requests_served" in checks["other series"].message
+    cores = "".join(
+        f"{T0 + 60 * at},{WEB},{core},{1000 + 30 * at}\n" for at in range(11) for core in ("cpu00", "cpu01")
+    )
+    report, frame, _ = load(f"Time,pod,cpu,{CPU_SECONDS}\n{cores}", file="t.csv")
+    assert (report.rejected, frame["cpu_usage_percent"].tolist()) == (0, [100])
 
 
 def test_labels_of_what_was_scraped_are_not_those_of_the_pod(load):

@@ -81,9 +81,10 @@ class Head:
         names = [name.strip() for name in self.header]
         value_columns = [place for place, name in enumerate(names) if VALUE_NAME.fullmatch(name)]
         others = [place for place, name in enumerate(names) if place not in (self.time, self.pod)]
-        return tuple(
-            value_columns[:1] or [place for place in others if names[place] and self.named_column(place) is not None]
-        )
+        told = {place: one for place in others if names[place] and (one := self.named_column(place)) is not None}
+        if any(one.metric for one in told.values()):  # a column 'cpu' beside a metric is the number of a core
+            told = {place: one for place, one in told.items() if names[place].lower() not in LABELS}
+        return tuple(value_columns[:1] or told)
 
     def named_column(self, place: int) -> Named | None:
         """What the name of a column of values says ('memory_request (MiB)'), None where it is none."""
