@@ -237,7 +237,7 @@ ATTEMPTS = ("attempts", "logs")
 
 def _last_attempt(row: Mapping[str, Any]) -> dict[str, Any]:
     """The members of a row's last attempt that has times, beside the list: tasks of TES, applications of Spark."""
-    result = {}
+    result: dict[str, Any] = {}
     for name in ATTEMPTS if CONTAINER not in row else ():
         listed = row.get(name)
         last = listed[-1] if isinstance(listed, list) and listed and isinstance(listed[-1], dict) else {}
