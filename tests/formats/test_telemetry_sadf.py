@@ -120,3 +120,65 @@ def test_the_flat_form(tmp_path):
     assert sniffed("timestamp,cpu.%usr,disk.tps\n") == "sadf"
     assert found.frame["t"].tolist() == [5, 10, 21]
     assert found.frame["cpu.%usr"].tolist() == [10, 20, 20]
+
+
+PER_CPU = """
+    # hostname;interval;timestamp;INTR;CPU*
+    vm;1;2026-11-30 17:41:32 UTC;sum;1489.11;904.95;584.16
+    vm;1;2026-11-30 17:41:32 UTC;24;0.00;0.00;0.00
+    vm;1;2026-11-30 17:41:33 UTC;sum;1208.00;700.00;508.00
+    """
+"""As sysstat 12.6 writes `sadf -d FILE -- -A`."""
+
+
+def test_interrupts_in_a_column_for_each_processor_are_read_as_their_sum(tmp_path):
+    found = imported(tmp_path, "sar.txt", PER_CPU)
+    assert found.frame["intr.intr/s"].tolist() == [1489.11, 1208]
+    assert (found.rejected, checks(found)["single_items"]) == ((), 1)
+    plain = PER_CPU.replace(";904.95;584.16", "").replace(";0.00;0.00;0.00", ";0.00").replace(";700.00;508.00", "")
+    assert imported(tmp_path, "sar.txt", plain).frame["intr.intr/s"].tolist() == [1489.11, 1208]
+    some = BLOCKS.rstrip(" ") + PER_CPU.replace(";1489.11", "").replace(";1208.00", "").lstrip("\n")
+    found = imported(tmp_path, "sar.txt", some)
+    assert not [name for name in found.frame if name.startswith("intr.")]
+    assert checks(found)["without_sum"] == 3
+
+
+def test_lines_of_single_processors_without_their_sum_are_refused(tmp_path):
+    """They became rows without a counter, and the check said that their sum was taken."""
+    text = "# hostname;interval;timestamp;CPU;%user\nvm;1;1764174327;0;12\nvm;1;1764174327;1;14\n"
+    with pytest.raises(TraceError, match="single processors or interrupts alone"):
+        imported(tmp_path, "sar.txt", text)
+    found = imported(tmp_path, "sar.txt", f"{text}# hostname;interval;timestamp;proc/s\nvm;1;1764174327;5\n")
+    assert checks(found)["without_sum"] == 2
+    assert "single_items" not in checks(found)
+
+
+def test_sensors_have_a_name_and_what_hangs_on_usb_is_no_counter(tmp_path):
+    text = """
+        # hostname;interval;timestamp;TEMP;DEVICE;degC;%temp
+        vm;1;1764174327;1;coretemp-isa-0000;55.00;50.00
+        vm;1;1764174327;2;coretemp-isa-0001;57.00;51.00
+        # hostname;interval;timestamp;BUS;idvendor;idprod;maxpower;manufact;product
+        vm;1;1764174327;2;46d;c077;100;Logitech;USB Mouse
+        """
+    found = imported(tmp_path, "sar.txt", text)
+    assert found.rejected == ()
+    assert found.frame.iloc[0, 4:].to_dict() == {
+        "temp.1.degC": 55,
+        "temp.1.%temp": 50,
+        "temp.2.degC": 57,
+        "temp.2.%temp": 51,
+    }
+
+
+def test_counters_of_nfs_are_told_from_those_of_tcp(tmp_path):
+    """`sadf -d FILE -- -A` has `retrans/s` of both; that of TCP was lost."""
+    text = """
+        # hostname;interval;timestamp;call/s;retrans/s
+        vm;1;1764174327;3.00;1.00
+        # hostname;interval;timestamp;atmptf/s;estres/s;retrans/s
+        vm;1;1764174327;0.00;0.00;7.00
+        """
+    found = imported(tmp_path, "sar.txt", text)
+    assert (found.frame["retrans/s"].iloc[0], found.frame["nfs.retrans/s"].iloc[0]) == (7, 1)
+    assert "repeated_lines" not in checks(found)

@@ -24,13 +24,30 @@ from workprof.store.reports import Check
 KEYS = 3
 """Host name, interval and time stand before the values."""
 
-ITEMS = ("CPU", "DEV", "IFACE", "FILESYSTEM", "INTR", "TTY", "BUS", "FCHOST", "FAN", "TEMP", "IN", "BAT", "MOUNTPOINT")
-"""Columns that say of what a line is."""
+ITEMS = (
+    "CPU", "DEV", "IFACE", "FILESYSTEM", "INTR", "TTY", "BUS", "FCHOST", "FAN", "TEMP", "IN", "BAT", "MOUNTPOINT",
+    "DEVICE",
+)  # fmt: skip
+"""Columns that say of what a line is, the first one its number or name."""
+
+USB = "BUS"
+"""What is plugged in: names, and no counters."""
+
+PER_CPU = "CPU*"
+"""Since sysstat 12.5.6 a heading for as many columns as there are processors, that of their sum first."""
+
+NFS_CLIENTS = "call/s"
+"""The first counter of NFS clients, which have `retrans/s` as TCP has: they are named `nfs.`."""
 
 ALL = "-1"
+SUMS = (ALL, "sum", "all")
+ROUNDED = 0.01
+"""A rate is printed with two digits; so much, for each processor, may a sum of them be off."""
+
 SAME = {"%usr": "%user", "%sys": "%system"}
 """`-u` and `-u ALL` name the same shares differently."""
 
+WITHOUT_SUM = "those counters are missing; write it again without -P, or with -P ALL: sadf -d FILE -- -A"
 RESTART = "LINUX-RESTART"
 COMMENT = "COM"
 ON_ONE_LINE = "[...]"
@@ -44,8 +61,9 @@ class Blocks:
     intervals: dict[tuple[str, str], float] = field(default_factory=dict)
     restarts: dict[tuple[str, str], None] = field(default_factory=dict)
     rejected: list[Unreadable] = field(default_factory=list)
-    # lines of single processors and interrupts, by what they are of
+    # lines of single processors and interrupts, and of their sums, by what they are of
     single: Counter[str] = field(default_factory=Counter)
+    summed: Counter[str] = field(default_factory=Counter)
     comments: int = 0  # lines that `sadc -C` wrote
     again: int = 0  # lines that give a counter of a time once more; the last one counts
 
@@ -66,6 +84,8 @@ def read_sadf(path: Path, origin: str) -> Samples:
         if words is not header:
             _take(blocks, number, header, words)
     refuse_unread(path, origin, n_lines)
+    if blocks.single and not any(blocks.cells.values()):
+        raise TraceError(f"{origin} holds lines of single processors or interrupts alone: {WITHOUT_SUM}")
     keys = list(blocks.cells)
     at = dict(zip(keys, seconds_of([time for _, time in keys], origin), strict=True))
     stopped = [(host, seconds_of([time], origin)[0]) for host, time in blocks.restarts]
@@ -102,6 +122,8 @@ def _take(blocks: Blocks, number: int, header: list[str], words: list[str]) -> N
     if len(words) > KEYS and words[KEYS].startswith(COMMENT):
         blocks.comments += 1
         return
+    if header[-1] == PER_CPU and len(words) >= len(header):
+        header, words = _of_all(header, words)
     if len(words) != len(header) or len(words) <= KEYS:
         text = ";".join(words)[:EXCERPT_CHARACTERS]
         blocks.rejected.append(Unreadable(number, "", text, "not as many fields as the header above it"))
@@ -109,7 +131,7 @@ def _take(blocks: Blocks, number: int, header: list[str], words: list[str]) -> N
     key = (words[0], words[2])
     try:
         interval = _finite(words[1])
-        named = dict(_named(header[KEYS:], words[KEYS:], blocks.single))
+        named = dict(_named(header[KEYS:], words[KEYS:], blocks))
         values = {name: _number(text) if text else np.nan for name, text in named.items()}
     except ValueError:
         blocks.rejected.append(Unreadable(number, "", ";".join(words)[:EXCERPT_CHARACTERS], "not numbers"))
@@ -131,16 +153,32 @@ def _finite(text: str) -> float:
     return value
 
 
-def _named(names: list[str], texts: list[str], single: Counter[str]) -> Iterator[tuple[str, str]]:
+def _of_all(header: list[str], words: list[str]) -> tuple[list[str], list[str]]:
+    """A line of interrupts with the rate over all processors alone; where that is not there, it is of none."""
+    first, single = words[len(header) - 1], words[len(header) :]
+    try:
+        whole = not single or abs(_number(first) - sum(map(_number, single))) <= ROUNDED * len(single)
+    except ValueError:
+        whole = True  # the line is rejected for it
+    item = words[KEYS] if whole else ""
+    return [*header[:-1], "intr/s"], [*words[:KEYS], item, *words[KEYS + 1 : len(header) - 1], first]
+
+
+def _named(names: list[str], texts: list[str], blocks: Blocks) -> Iterator[tuple[str, str]]:
     """Yield counters and their texts. Of processors and interrupts only the sum over all is taken."""
     item = names[0] if names[0] in ITEMS else ""
+    if item == USB:
+        return
     if item in ("CPU", "INTR"):
-        if texts[0] not in (ALL, "sum", "all"):
-            single[item] += 1
+        whole = texts[0] in SUMS
+        (blocks.summed if whole else blocks.single)[item] += 1
+        if not whole:
             return
         prefix = f"{item.lower()}."
+    elif item:
+        prefix = f"{item.lower()}.{texts[0]}."
     else:
-        prefix = f"{item.lower()}.{texts[0]}." if item else ""
+        prefix = "nfs." if names[0] == NFS_CLIENTS else ""
     start = 1 if item else 0
     for name, text in zip(names[start:], texts[start:], strict=True):
         if name not in ITEMS:
@@ -166,11 +204,14 @@ def _since(
 
 
 def _checks(blocks: Blocks) -> tuple[Check, ...]:
-    restarts, single = len(blocks.restarts), sum(blocks.single.values())
+    restarts, summed = len(blocks.restarts), sum(n for item, n in blocks.single.items() if item in blocks.summed)
+    alone = {item: n for item, n in blocks.single.items() if item not in blocks.summed}
+    missing = f"lines of {' and '.join(alone)} have no line of their sum: {WITHOUT_SUM}"
     counted = (
         ("restarts", "warning", restarts, "restarts of the machine: each starts another run"),
         ("comments", "info", blocks.comments, "lines are comments of whoever recorded and are left out"),
         ("repeated_lines", "warning", blocks.again, "lines give a counter of a time once more; the last one counts"),
-        ("single_items", "info", single, "lines of single processors or interrupts are left out; their sum is taken"),
+        ("without_sum", "warning", sum(alone.values()), missing),
+        ("single_items", "info", summed, "lines of single processors or interrupts are left out; their sum is taken"),
     )
     return tuple(Check(name, level, count, f"{count:,} {what}") for name, level, count, what in counted if count)
