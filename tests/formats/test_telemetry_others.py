@@ -69,14 +69,40 @@ def test_wide_with_a_mapping(tmp_path):
         (("1764174327000000000", "1764174328000000000", "1764174329000000000"), [1, 2, 3]),
         (("1764174329", "1764174328", "1764174327"), [1, 2, 3]),
         (("23:59:58", "00:00:00", "00:00:02"), [2, 4, 6]),
+        (("00:00:02", "00:00:00", "23:59:58"), [2, 4, 6]),
         (("11:59:58 PM", "12:00:00 AM", "12:00:02 AM"), [2, 4, 6]),
         (("2026-11-21 10:00:00 UTC", "2026-11-21 10:00:01 UTC", "2026-11-21 10:00:02 UTC"), [1, 2, 3]),
     ],
-    ids=["elapsed", "epoch", "epoch ms", "µs", "ns", "newest first", "past midnight", "twelve hours", "dates"],
+    ids=[
+        "elapsed",
+        "epoch",
+        "epoch ms",
+        "µs",
+        "ns",
+        "newest first",
+        "past midnight",
+        "back over midnight",
+        "twelve hours",
+        "dates",
+    ],
 )
 def test_times_of_every_kind(tmp_path, times, expected):
     text = "time,a\n" + "".join(f"{time},1\n" for time in times)
     assert imported(tmp_path, "w.csv", text, "wide").frame["t"].tolist() == expected
+
+
+def test_clocks_of_several_runs_pass_midnight_each_by_itself(tmp_path):
+    """Of two hosts in turns, one in the morning and one at night, every second row was a day further on."""
+    text = "time,host,a\n09:00:00,x,1\n23:59:59,y,2\n09:00:01,x,1\n00:00:00,y,2\n"
+    found = imported(tmp_path, "w.csv", text, "wide", {"run": "host"})
+    assert found.frame["t"].tolist() == [1, 2, 1, 2]
+    assert "holes" not in checks(found)
+
+
+@pytest.mark.parametrize("other", ["1714636801000", "0", "5"])
+def test_times_in_several_units_are_refused(tmp_path, other):
+    with pytest.raises(TraceError, match=rf"several kinds, such as .*'{other}'"):
+        imported(tmp_path, "w.csv", f"time,a\n1714636800,1\n{other},2\n1714636802,3\n", "wide")
 
 
 def test_what_a_mapping_may_not_say(tmp_path):

@@ -20,27 +20,41 @@ EPOCH_S, EPOCH_MS, EPOCH_US, EPOCH_NS = 1e8, 1e11, 1e14, 1e17
 """A number above the first is no elapsed time but seconds since 1970 (March 1973 at least), above others ms, µs, ns."""
 
 
-def seconds_of(texts: Sequence[str], origin: str) -> Seconds:
+def seconds_of(texts: Sequence[str], origin: str, runs: Sequence[int] | None = None) -> Seconds:
     """(n,) seconds of times written in one way: numbers, dates, or clock times (past midnight they go on).
 
-    Raises TraceError when one is none of these.
+    `runs` numbers the run of each, where there are several: each has a midnight of its own.
+
+    Raises TraceError when one is none of these, or numbers count in several units.
     """
     result = [text.strip() for text in texts]
     numbers = _as_numbers(result)
     if numbers is not None:
         if not np.isfinite(numbers).all():
             raise TraceError(f"{origin}: {result[int(np.argmin(np.isfinite(numbers)))]!r} is no time; write numbers")
-        least = float(np.nanmin(numbers)) if numbers.size else 0.0
-        finer = sum(least > border for border in (EPOCH_MS, EPOCH_US, EPOCH_NS))
+        kinds = np.searchsorted((EPOCH_S, EPOCH_MS, EPOCH_US, EPOCH_NS), numbers)
+        if np.ptp(kinds) if kinds.size else 0:
+            first = result[int(np.argmin(numbers))], result[int(np.argmax(numbers))]
+            raise TraceError(
+                f"{origin}: the times are of several kinds, such as {first[0]!r} and {first[1]!r}; write all of them "
+                f"in seconds, or give the unit of t in the mapping"
+            )
+        finer = max(int(kinds[0]) - 1, 0) if kinds.size else 0
         return np.asarray(numbers / 1000.0**finer, dtype=np.float64)
     clocks = [CLOCK.fullmatch(text) for text in result]
     if all(clocks):
-        return past_midnight(np.array([_clock_seconds(match) for match in clocks if match]))
+        clock_s = pd.Series([_clock_seconds(match) for match in clocks if match], dtype=np.float64)
+        by_run = clock_s.groupby(np.zeros(len(clock_s)) if runs is None else np.asarray(runs), sort=False)
+        return np.asarray(by_run.transform(lambda one: past_midnight(one.to_numpy())), dtype=np.float64)
     return _dates(result, origin)
 
 
 def past_midnight(of_day_s: Seconds) -> Seconds:
-    """Clock times as seconds that go on after midnight."""
+    """Clock times as seconds that go on after midnight; where most of them fall, the newest stands first."""
+    steps = np.diff(of_day_s)
+    near = steps[np.abs(steps) < DAY_S / 2]
+    if np.sum(near < 0) > np.sum(near > 0):
+        return past_midnight(of_day_s[::-1])[::-1]
     fell = np.diff(of_day_s, prepend=of_day_s[:1]) < -DAY_S / 2
     return np.asarray(of_day_s + DAY_S * np.cumsum(fell), dtype=np.float64)
 

@@ -111,15 +111,17 @@ def _times(
     texts: pd.Series, runs: pd.Series, workloads: pd.Series | None, origin: str, factor: float
 ) -> NDArray[np.float64]:
     """Seconds since the start of each run; numbers that do not count from 1970 are taken times the factor."""
+    keys = [runs] if workloads is None else [workloads, runs]
     plain = texts.str.strip().str.fullmatch(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?").all()
     if plain and factor != 1.0:
         at = pd.to_numeric(texts.str.strip()) * factor
     else:
-        at = pd.Series(seconds_of(list(texts), origin), index=texts.index)
+        at = pd.Series(
+            seconds_of(list(texts), origin, list(texts.groupby(keys, sort=False).ngroup())), index=texts.index
+        )
     elapsed = plain and not is_epoch(np.asarray(at))
     if elapsed:
         return np.asarray(at, dtype=np.float64)
-    keys = [runs] if workloads is None else [workloads, runs]
     since = at.groupby(keys, sort=False).transform(lambda one: since_start(one.to_numpy()))
     return np.asarray(since, dtype=np.float64)
 
