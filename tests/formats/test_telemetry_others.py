@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.formats.telemetry_files import checks, imported
-from workprof.core.errors import ColumnMissing, SettingsError, TraceError
+from workprof.core.errors import ColumnMissing, NoRows, SettingsError, TraceError
 from workprof.formats.telemetry import sniffed
 
 PLAIN = """
@@ -97,6 +97,81 @@ def test_clocks_of_several_runs_pass_midnight_each_by_itself(tmp_path):
     found = imported(tmp_path, "w.csv", text, "wide", {"run": "host"})
     assert found.frame["t"].tolist() == [1, 2, 1, 2]
     assert "holes" not in checks(found)
+
+
+def test_runs_and_workloads_go_by_their_own_names(tmp_path):
+    """A column `run` of texts was left out and the runs were mixed; one of numbers was a counter."""
+    text = "t,workload,run,a\n" + "".join(f"{t},w,{run},{t}\n" for run in (7, 8) for t in (0, 1, 2))
+    found = imported(tmp_path, "w.csv", text, "wide")
+    assert found.frame["run"].tolist() == ["7", "7", "7", "8", "8", "8"]
+    assert (set(found.frame["workload"]), list(found.frame.columns[4:])) == ({"w"}, ["a"])
+    counted = "t,run\n" + "".join(f"{t},{n}\n" for t, n in enumerate([3, 1, 3, 2, 1]))
+    assert imported(tmp_path, "w.csv", counted, "wide").frame["run_2"].tolist() == [3, 1, 3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("times", "runs"),
+    [
+        ([0, 1, 2, 0, 1], [["w", 0, 1, 2], ["w-2", 0, 1]]),
+        ([10, 20, 30, 10.4, 20.4], [["w", 10, 20, 30], ["w-2", 10.4, 20.4]]),
+        ([0, 1, 3, 2, 4], [["w", 0, 1, 2, 3, 4]]),
+        ([3, 2, 1, 0], [["w", 0, 1, 2, 3]]),
+        ([5, 4], [["w", 4, 5]]),
+    ],
+    ids=["restarted", "not at 0", "unsorted", "newest first", "two rows"],
+)
+def test_an_elapsed_time_that_falls_to_its_start_is_another_run(tmp_path, times, runs):
+    text = "t,a\n" + "".join(f"{t},1\n" for t in times)
+    found = imported(tmp_path, "w.csv", text, "wide")
+    assert [[name, *one["t"]] for name, one in found.frame.groupby("run", sort=False)] == runs
+    assert checks(found).get("repeated_runs", 0) == len(runs) - 1
+
+
+def test_what_a_column_holds_is_told_by_most_of_its_cells(tmp_path):
+    """A first cell told it: a counter that began with a word was left out, with an info alone."""
+    found = imported(tmp_path, "w.csv", "t,a,b\n1,off,-\n2,5,[N/A]\n3,6,7\n4,7,8\n", "wide")
+    assert found.frame["a"].tolist() == [5, 6, 7]
+    assert [(one.line, one.column) for one in found.rejected] == [(2, "a")]
+    assert np.isnan(found.frame["b"].iloc[0])
+
+
+@pytest.mark.parametrize(
+    "cells", [("5%", "6%"), ("5 %", "16 %"), ("100 MiB", "101 MiB"), ("1 234", "12 345"), ("9", "1'234'567")]
+)
+def test_numbers_for_people_are_left_out_with_a_warning(tmp_path, cells):
+    text = "t;a;b\n" + "".join(f"{t};{cell};{t}\n" for t, cell in enumerate([*cells, cells[-1]]))
+    found = imported(tmp_path, "w.csv", text, "wide")
+    (told,) = [check for check in found.checks if check.name == "numbers_with_units"]
+    assert (told.level, list(found.frame.columns[4:])) == ("warning", ["b"])
+    assert f"a ({cells[0]!r})" in told.message
+    texts = "t;host;address;cores;b\n1;n1;10.0.0.1;0-3;1\n2;n2;10.0.0.2;4-7;2\n"
+    assert "numbers_with_units" not in checks(imported(tmp_path, "w.csv", texts, "wide"))
+
+
+def test_a_file_without_a_counter_is_refused(tmp_path):
+    """It became rows that hold a time and nothing else."""
+    with pytest.raises(NoRows, match=r"no counter has a value.*a \('5%'\); write plain numbers"):
+        imported(tmp_path, "w.csv", "t,a\n1,5%\n2,6%\n", "wide")
+    with pytest.raises(NoRows, match=r"perf\.cycles/s: no value at all"):
+        imported(tmp_path, "perf.csv", "     1.000000000,<not counted>,,cycles,0,0.00,,\n")
+
+
+@pytest.mark.parametrize(
+    ("column", "times", "doubt"),
+    [("t", (0, 1000, 2000), 3), ("t", (0, 1, 2), 0), ("t_ms", (0, 1000, 2000), 0), ("t", (45414.1, 45414.10001), 2)],
+    ids=["milliseconds", "seconds", "told", "Excel's days"],
+)
+def test_the_unit_of_elapsed_times_is_doubted(tmp_path, column, times, doubt):
+    text = f"{column},a\n" + "".join(f"{t},1\n" for t in times)
+    found = imported(tmp_path, "w.csv", text, "wide", {"t": column})
+    assert checks(found).get("unit_of_time", 0) == doubt
+
+
+def test_counters_that_only_grow_may_be_totals(tmp_path):
+    text = "t,total,gauge,flat\n" + "".join(f"{t},{100 + t * t},{t % 3},7\n" for t in range(12))
+    found = imported(tmp_path, "w.csv", text, "wide")
+    (told,) = [check for check in found.checks if check.name == "totals"]
+    assert told.message == "1 counter has values that never fall: total; of totals, give the rates"
 
 
 @pytest.mark.parametrize("other", ["1714636801000", "0", "5"])

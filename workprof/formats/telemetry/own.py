@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from workprof.core.errors import ColumnMissing, SettingsError
 from workprof.formats.declare import Unreadable
-from workprof.formats.telemetry.samples import KEYS, Samples, labelled
+from workprof.formats.telemetry.samples import KEYS, Samples, labelled, runs_apart
 from workprof.formats.telemetry.text_table import TextTable, numbers, read_table
 from workprof.store.outputs import append, checked_output, growing, whole
 from workprof.store.reports import Check
@@ -23,8 +23,6 @@ __all__ = ["OUTCOMES", "STATUSES", "read_own"]
 
 STATUSES = ("complete", "short", "failed")
 T_DIGITS = 6
-AGAIN_S = 0.5
-"""So much later than the first may a second recording's first sample be."""
 
 
 def read_own(path: Path, origin: str, outcomes: Path | None = None) -> Samples:
@@ -47,25 +45,9 @@ def read_own(path: Path, origin: str, outcomes: Path | None = None) -> Samples:
     t = np.round(values["t"].to_numpy(dtype=np.float64), T_DIGITS)
     frame = labelled(values.drop(columns="t"), t, cells["run"].str.strip(), cells["workload"].str.strip())
     frame["status"] = _statuses(frame, cells, origin, _status_by_run(outcomes))
-    frame["run"], again = _runs_apart(frame)
+    frame["run"], again = runs_apart(frame)
     rejected = (*table.rejected, *read.rejected, *_lost(table, nameless))
     return Samples(frame, rejected, read.infinite, (*_status_checks(frame), *again))
-
-
-def _runs_apart(frame: pd.DataFrame) -> tuple[pd.Series, tuple[Check, ...]]:
-    """Names of runs in which a second recording under the same name is another run: `1`, `1-2`.
-
-    It is one where every time that falls falls back to the run's start; other orders are a matter of sorting.
-    """
-    t, first = frame["t"], frame.groupby(["workload", "run"], sort=False)["t"].transform("first")
-    fell = frame.groupby(["workload", "run"], sort=False)["t"].diff() < 0
-    keys = [frame["workload"], frame["run"]]
-    stray = (fell & (t > first + AGAIN_S)).groupby(keys, sort=False).transform("any")
-    number = (fell & ~stray).groupby(keys, sort=False).cumsum() + 1
-    renamed = frame["run"].where(number == 1, frame["run"] + "-" + number.astype(str))
-    count = int((fell & ~stray).sum())
-    text = f"{count:,} recordings have the name of an earlier run of the file; each is a run of its own, named NAME-2"
-    return renamed, (Check("repeated_runs", "warning", count, text),) if count else ()
 
 
 def _lost(table: TextTable, nameless: NDArray[np.bool_]) -> tuple[Unreadable, ...]:

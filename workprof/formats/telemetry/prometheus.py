@@ -103,7 +103,7 @@ def read_prometheus(path: Path, origin: str) -> Samples:
     if not parts:
         raise TraceError(f"{origin}: the answer holds no series with values; check the query and its time range")
     infinite = sum(int(np.isinf(one.points.to_numpy()).sum()) for one in series)
-    return Samples(pd.concat(parts, ignore_index=True), (), infinite, checks)
+    return Samples(pd.concat(parts, ignore_index=True), (), infinite, checks, of_any_kind=True)
 
 
 def _matrix(result: Any, origin: str) -> list[dict[str, Any]]:

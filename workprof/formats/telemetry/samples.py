@@ -36,6 +36,12 @@ Labels = str | Iterable[str | None]
 HOLE_STEPS = 1.5
 """A step of more than so many usual steps is a hole."""
 
+AGAIN_S = 0.5
+"""So much later than the first may a second recording's first sample be."""
+
+LEAST_STEPS, RISING = 10, 0.9
+"""A counter that never falls over so many steps, and rises at such a share of them, may be a total."""
+
 
 @dataclass(frozen=True)
 class Samples:
@@ -45,10 +51,14 @@ class Samples:
     rejected: tuple[Unreadable, ...] = ()  # lines that became no row
     infinite: int = 0  # cells that said infinite
     checks: tuple[Check, ...] = field(default=())  # what is particular to the format
+    of_any_kind: bool = False  # nothing says which counters are totals
 
 
 def labelled(counters: pd.DataFrame, t: object, run: Labels, workload: Labels | None = None) -> pd.DataFrame:
-    """Counters with the four keys before them; a key given as one value holds for every row."""
+    """Counters with the four keys before them; a key given as one value holds for every row.
+
+    A counter of the name of a key is named NAME_2.
+    """
     import pandas as pd  # noqa: PLC0415  heavy
 
     size = len(counters)
@@ -61,7 +71,26 @@ def labelled(counters: pd.DataFrame, t: object, run: Labels, workload: Labels | 
         },
         index=counters.index,
     )
-    return pd.concat([keys, counters], axis=1)
+    return pd.concat([keys, counters.rename(columns={name: f"{name}_2" for name in KEYS})], axis=1)
+
+
+def runs_apart(frame: pd.DataFrame) -> tuple[pd.Series, tuple[Check, ...]]:
+    """Names of runs in which a second recording under the same name is another run: `1`, `1-2`.
+
+    It is one where every time that falls falls back to the run's start; other orders, as the newest sample first, are a
+    matter of sorting.
+    """
+    keys = [frame["workload"], frame["run"]]
+    t, by_run = frame["t"], frame.groupby(keys, sort=False, dropna=False)["t"]
+    fell = by_run.diff() < 0
+    stray = fell & (t > by_run.transform("first") + AGAIN_S)
+    falls, rises = (each.groupby(keys, sort=False, dropna=False).transform("sum") for each in (fell, by_run.diff() > 0))
+    again = fell & ~stray.groupby(keys, sort=False, dropna=False).transform("any") & ~(falls > rises)
+    number = again.groupby(keys, sort=False, dropna=False).cumsum() + 1
+    renamed = frame["run"].where(number == 1, frame["run"] + "-" + number.astype(str))
+    count = int(again.sum())
+    text = f"{count:,} recordings have the name of an earlier run of the file; each is a run of its own, named NAME-2"
+    return renamed, (Check("repeated_runs", "warning", count, text),) if count else ()
 
 
 def stem_of(origin: str) -> str:
@@ -80,9 +109,12 @@ def measured(samples: Samples, origin: str) -> Measured:
     finite, infinite = _finite(result)
     ordered, late = _in_order(finite)
     filled, gone = _without_empty(ordered)
+    if len(filled.columns) == len(KEYS):
+        raise NoRows(_no_counter(samples, gone, origin))
     checks = (
         *samples.checks,
         *_run_checks(filled),
+        _totals(filled) if samples.of_any_kind else None,
         _check("out_of_order", late, "rows stood after a later row of their run; they are sorted by time"),
         _check("infinite", samples.infinite + infinite, "cells said infinite; they are empty"),
         _check("empty_cells", _empty_cells(filled), "cells have no value", "info"),
@@ -137,6 +169,25 @@ def _run_checks(ordered: pd.DataFrame) -> tuple[Check | None, ...]:
         _check("repeated_times", max(same_time, 0), "rows have the time of an earlier row of their run"),
         _check("one_sample_runs", single, "runs have a single sample: no phase can be detected"),
     )
+
+
+def _totals(ordered: pd.DataFrame) -> Check | None:
+    """The doubt about counters that only grow."""
+    counters = [name for name in ordered.columns if name not in KEYS and not str(name).endswith("/s")]
+    steps = ordered.groupby(["workload", "run"], dropna=False, sort=False)[counters].diff()
+    known, rises, falls = steps.notna().sum(), (steps > 0).sum(), (steps < 0).sum()
+    grow = (known >= LEAST_STEPS) & (falls == 0) & (rises >= RISING * known)
+    names = tuple(str(name) for name in counters if grow[name])
+    return _check(
+        "totals", len(names), f"counters have values that never fall: {_some(names)}; of totals, give the rates"
+    )
+
+
+def _no_counter(samples: Samples, gone: tuple[str, ...], origin: str) -> str:
+    told = [f"{_some(gone)}: no value at all"] if gone else []
+    told += [check.message for check in samples.checks]
+    reason = f" ({'; '.join(told)[:300]})" if told else ""
+    return f"{origin}: no counter has a value in its rows{reason}; record others, or give numbers without units"
 
 
 def _check(name: str, count: int, what: str, level: str = "warning") -> Check | None:

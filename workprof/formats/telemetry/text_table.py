@@ -88,7 +88,7 @@ def _fields(
     return table.to_pandas(), ragged
 
 
-def numbers(table: TextTable, columns: tuple[str, ...], origin: str) -> Numbers:
+def numbers(table: TextTable, columns: tuple[str, ...], origin: str, no_value: tuple[str, ...] = NO_VALUE) -> Numbers:
     """Columns as numbers; empty, NaN and infinite are NaN, other texts make their line a rejected one.
 
     Raises TraceError when a cell has a decimal comma: the file was written under another locale.
@@ -99,7 +99,7 @@ def numbers(table: TextTable, columns: tuple[str, ...], origin: str) -> Numbers:
     reasons: dict[int, Unreadable] = {}
     infinite = 0
     for name in columns:
-        values, bad = _column(table.cells[name])
+        values, bad = _column(table.cells[name], no_value)
         for at in np.flatnonzero(bad):
             text, line = str(table.cells[name].iloc[at]), int(table.lines[at])
             _refuse_decimal_comma(text, line, name, origin)
@@ -112,21 +112,21 @@ def numbers(table: TextTable, columns: tuple[str, ...], origin: str) -> Numbers:
     return Numbers(frame, wrong, tuple(reasons[at] for at in sorted(reasons)), infinite)
 
 
-def _column(texts: pd.Series) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _column(texts: pd.Series, no_value: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Numbers and which texts are none; the quick way where all are."""
     import pandas as pd  # noqa: PLC0415  heavy
     import pyarrow as pa  # noqa: PLC0415  heavy
     import pyarrow.compute as pc  # noqa: PLC0415  heavy
 
     column = pa.array(texts, pa.string())
-    filled = pc.if_else(pc.is_in(column, pa.array(NO_VALUE)), pa.scalar(None, pa.string()), column)
+    filled = pc.if_else(pc.is_in(column, pa.array(no_value)), pa.scalar(None, pa.string()), column)
     try:
         values = pc.cast(filled, pa.float64()).to_numpy(zero_copy_only=False)
         return values, np.zeros(len(texts), dtype=bool)
     except pa.ArrowInvalid:
         stripped = texts.str.strip()
         slow = pd.to_numeric(stripped, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-        return slow, np.isnan(slow) & ~stripped.isin(NO_VALUE).to_numpy(dtype=bool)
+        return slow, np.isnan(slow) & ~stripped.isin(no_value).to_numpy(dtype=bool)
 
 
 def header_of(path: Path, origin: str, delimiter: str) -> tuple[str, ...]:
@@ -182,6 +182,6 @@ def _refuse_commas(ragged: tuple[Unreadable, ...], rows: int, origin: str) -> No
 def _refuse_decimal_comma(text: str, line: int, column: str, origin: str) -> None:
     if DECIMAL_COMMA.fullmatch(text):
         raise TraceError(
-            f"{origin}, line {line}, column {column}: {text!r} has a decimal comma; record again with LC_ALL=C, or "
-            f"write decimal points"
+            f"{origin}, line {line}, column {column}: {text!r} has a decimal comma, or one between thousands; record "
+            f"again with LC_ALL=C, or write plain numbers with decimal points"
         )

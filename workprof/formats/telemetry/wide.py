@@ -13,14 +13,27 @@ from workprof.core.errors import ColumnMissing, SettingsError
 from workprof.core.units import DURATION_FACTORS
 from workprof.formats.declare import Unreadable
 from workprof.formats.generic import UNIT_SUFFIXES
-from workprof.formats.telemetry.samples import Samples, labelled, stem_of
+from workprof.formats.telemetry.samples import Samples, labelled, runs_apart, stem_of
 from workprof.formats.telemetry.text_table import NO_VALUE, Numbers, TextTable, header_of, numbers, read_table
-from workprof.formats.telemetry.times import is_epoch, seconds_of, since_start
+from workprof.formats.telemetry.times import is_epoch, seconds_of, since_start, usual_of
 from workprof.store.reports import Check
 
 FIELDS = ("t", "run", "workload", "status")
 TIME_NAMES = ("t", "time", "timestamp", "elapsed", "elapsed_time", "ts", "date")
 DELIMITERS = (",", ";", "\t")
+ABSENT = (*NO_VALUE, "-", "--", "None", "none", "[N/A]", "[Not Supported]")
+"""No value, as Python, nvidia-smi and people write it too."""
+
+LOOKED_AT = 1_000
+"""So many cells that hold something tell what a column holds."""
+
+WITH_UNIT = re.compile(
+    r"[+-]?(?:\d{1,3}(?:[ ,.'_\u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?\s*(?:%|[A-Za-zµ°][A-Za-zµ°/]{0,7})?", re.ASCII
+)
+"""A number for people: with a unit, or blanks between thousands."""
+
+SHORTEST_S, LONGEST_S = 1e-3, 100.0
+"""Usual steps outside are doubtful where nothing says in which unit times are."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +54,9 @@ class Named:
 def read_wide(path: Path, mapping: Mapping[str, str], origin: str, unit: str = "") -> Samples:
     """The samples of a CSV file; times since 1970 and clock times become seconds since the start of each run.
 
-    `mapping`: 't', 'run', 'workload', 'status' -> column; a missing 't' is looked for under its usual names. The unit
-    is of times in numbers; '' = as the column's name tells, else s. The origin names the run where the file names none.
+    `mapping`: 't', 'run', 'workload', 'status' -> column; a missing 't' is looked for under its usual names, runs and
+    workloads under their own. The unit is of times in numbers; '' = as the column's name tells, else s. The origin
+    names the run where the file names none; an elapsed time that falls back to its start begins another run.
 
     Raises:
         ColumnMissing: when a column of the mapping, or one of time, is absent.
@@ -51,18 +65,22 @@ def read_wide(path: Path, mapping: Mapping[str, str], origin: str, unit: str = "
     table = read_table(path, origin, delimiter_of(path))
     named = _named(table, mapping, origin)
     counters, texts = _counters(table, named)
-    read = numbers(table, counters, origin)
-    untimed = table.cells[named.t].str.strip().isin(NO_VALUE).to_numpy(dtype=bool)
+    read = numbers(table, counters, origin, ABSENT)
+    untimed = table.cells[named.t].str.strip().isin(ABSENT).to_numpy(dtype=bool)
     usable = ~(read.bad | untimed)
     cells = table.cells[usable]
     runs = cells[named.run].str.strip() if named.run else pd.Series(stem_of(origin), index=cells.index)
     workloads = cells[named.workload].str.strip() if named.workload else None
-    told = UNIT_SUFFIXES.get(re.split(r"[^a-zµ]+", named.t.lower().rstrip(")] "))[-1], "s")
-    t = _times(cells[named.t], runs, workloads, origin, DURATION_FACTORS.get(unit or told, 1.0))
+    told = unit or UNIT_SUFFIXES.get(re.split(r"[^a-zµ]+", named.t.lower().rstrip(")] "))[-1], "")
+    t, elapsed = _times(cells[named.t], runs, workloads, origin, DURATION_FACTORS.get(told, 1.0))
     frame = labelled(read.frame[usable], t, runs, workloads)
     if named.status:
         frame["status"] = cells[named.status].str.strip()
-    return Samples(frame, _rejected(table, read, untimed, named.t), read.infinite, _checks(texts))
+    checks = _text_checks(table, texts)
+    if elapsed:
+        frame["run"], again = runs_apart(frame)
+        checks += again + (() if told in DURATION_FACTORS else _doubt(t, named.t))
+    return Samples(frame, _rejected(table, read, untimed, named.t), read.infinite, checks, of_any_kind=True)
 
 
 def delimiter_of(path: Path) -> str:
@@ -76,7 +94,10 @@ def _named(table: TextTable, mapping: Mapping[str, str], origin: str) -> Named:
         raise SettingsError(f"the mapping names {unknown[0]!r}; a file of counters has {', '.join(FIELDS)}")
     columns = list(table.cells.columns)
     lower = {str(name).lower(): str(name) for name in columns}
-    given = {"t": next((lower[name] for name in TIME_NAMES if name in lower), "")} | dict(mapping)
+    usual = {
+        field: lower[field] for field in ("run", "workload") if field in lower and _labels(table.cells[lower[field]])
+    }
+    given = {"t": next((lower[name] for name in TIME_NAMES if name in lower), "")} | usual | dict(mapping)
     for field, column in given.items():
         if column not in columns:
             raise ColumnMissing(
@@ -86,31 +107,40 @@ def _named(table: TextTable, mapping: Mapping[str, str], origin: str) -> Named:
     return Named(*(given.get(field, "") for field in FIELDS))
 
 
+def _labels(cells: pd.Series) -> bool:
+    """Tell whether a column names something: texts, or numbers that stand in blocks; 'run' may count processes."""
+    values = cells.str.strip()
+    blocks = int((values != values.shift()).sum())
+    return not _holds_numbers(cells) or (blocks == values.nunique() and 2 * blocks <= len(values))
+
+
 def _counters(table: TextTable, named: Named) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of numbers and those of texts, told by the first cell that holds something."""
+    """The columns of numbers and those of texts."""
     counters: list[str] = []
     texts: list[str] = []
     for name in table.cells.columns:
         if name not in named.all:
-            (counters if _starts_with_number(table.cells[name]) else texts).append(str(name))
+            (counters if _holds_numbers(table.cells[name]) else texts).append(str(name))
     return tuple(counters), tuple(texts)
 
 
-def _starts_with_number(cells: pd.Series) -> bool:
-    filled = cells[~cells.str.strip().isin(NO_VALUE)]
-    if filled.empty:
-        return True
-    try:
-        float(filled.iloc[0].replace(",", "."))  # a decimal comma is refused later, by name
-    except ValueError:
-        return False
-    return True
+def _filled(cells: pd.Series) -> pd.Series:
+    """The first cells that hold something."""
+    stripped = cells.str.strip()
+    return stripped[~stripped.isin(ABSENT)].head(LOOKED_AT)
+
+
+def _holds_numbers(cells: pd.Series) -> bool:
+    """Tell whether half of what a column holds is numbers; a decimal comma is refused later, by name."""
+    filled = _filled(cells)
+    numeric = pd.to_numeric(filled.str.replace(",", ".", n=1), errors="coerce").notna()
+    return bool(2 * numeric.sum() >= len(filled))
 
 
 def _times(
     texts: pd.Series, runs: pd.Series, workloads: pd.Series | None, origin: str, factor: float
-) -> NDArray[np.float64]:
-    """Seconds since the start of each run; numbers that do not count from 1970 are taken times the factor."""
+) -> tuple[NDArray[np.float64], bool]:
+    """Seconds since the start of each run, and whether they are elapsed times as written, times the factor."""
     keys = [runs] if workloads is None else [workloads, runs]
     plain = texts.str.strip().str.fullmatch(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?").all()
     if plain and factor != 1.0:
@@ -121,9 +151,9 @@ def _times(
         )
     elapsed = plain and not is_epoch(np.asarray(at))
     if elapsed:
-        return np.asarray(at, dtype=np.float64)
+        return np.asarray(at, dtype=np.float64), True
     since = at.groupby(keys, sort=False).transform(lambda one: since_start(one.to_numpy()))
-    return np.asarray(since, dtype=np.float64)
+    return np.asarray(since, dtype=np.float64), False
 
 
 def _rejected(table: TextTable, read: Numbers, untimed: NDArray[np.bool_], column: str) -> tuple[Unreadable, ...]:
@@ -131,8 +161,28 @@ def _rejected(table: TextTable, read: Numbers, untimed: NDArray[np.bool_], colum
     return (*table.rejected, *read.rejected, *lost)
 
 
-def _checks(texts: tuple[str, ...]) -> tuple[Check, ...]:
-    if not texts:
+def _text_checks(table: TextTable, texts: tuple[str, ...]) -> tuple[Check, ...]:
+    """What is left out: columns of texts, and the doubt about those that are numbers for people."""
+    firsts = {name: _filled(table.cells[name]) for name in texts}
+    counted = [name for name, filled in firsts.items() if 2 * filled.str.fullmatch(WITH_UNIT).sum() > len(filled)]
+    shown = ", ".join(f"{name} ({firsts[name].iloc[0]!r})" for name in counted[:8])
+    plain = [name for name in texts if name not in counted]
+    result = (
+        Check("numbers_with_units", "warning", len(counted), f"{len(counted):,} columns are left out, as their numbers "
+              f"have units or signs between thousands: {shown}; write plain numbers"),
+        Check("text_columns", "info", len(plain), f"{len(plain):,} columns are of texts and are left out: "
+              f"{', '.join(plain[:8])}; one that names runs is given with --map"),
+    )  # fmt: skip
+    return tuple(check for check in result if check.count)
+
+
+def _doubt(t: NDArray[np.float64], column: str) -> tuple[Check, ...]:
+    """The doubt about the unit of elapsed times."""
+    step = usual_of(np.abs(np.diff(t)))
+    if not step or SHORTEST_S <= step < LONGEST_S:
         return ()
-    text = f"{len(texts):,} columns hold texts and are left out: {', '.join(texts[:8])}"
-    return (Check("text_columns", "info", len(texts), text),)
+    text = (
+        f"{column} is taken for seconds, a sample every {step:g} s; if it counts otherwise, give its unit with --map: "
+        f'{{"t": {{"from": "{column}", "unit": "ms"}}}}'
+    )
+    return (Check("unit_of_time", "warning", t.size, text),)
