@@ -46,6 +46,28 @@ def test_counts_of_single_processors_are_added_up(tmp_path, scopes, summed):
     assert checks(found)["scopes_summed"] == 2 * summed
 
 
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_counts_of_single_threads_are_added_up(tmp_path, decimal):
+    """`--per-thread`; the file was taken for a table of jobs."""
+    threads = ("python-1234", "Web Content-77", "kworker/0:1-9")
+    lines = [
+        f"     {t}.000000000,{name},1.5,msec,task-clock,1001314455,100.00,1.0,CPUs utilized"
+        for t in (1, 2)
+        for name in threads
+    ]
+    text = "\n".join(lines).replace(".", decimal)
+    assert sniffed(text) == "perf-stat"
+    found = imported(tmp_path, "perf.csv", text)
+    assert found.frame["perf.task-clock/s"].tolist() == [4.5, 4.5]
+    assert checks(found)["scopes_summed"] == 6
+
+
+def test_metrics_without_names_are_no_counts(tmp_path):
+    """`--metric-only`: the third number was taken for the name of the first."""
+    with pytest.raises(NoRows, match="no line of perf stat -I -x, with a count"):
+        imported(tmp_path, "perf.csv", "     1.000269405,1.25,2.50,0.80,\n     2.000269405,1.26,2.51,0.81,\n")
+
+
 @pytest.mark.parametrize("cgroup", ["system.slice/b.service", "1000"])
 def test_each_cgroup_is_a_run_of_its_own(tmp_path, cgroup):
     told = {"a": 10, cgroup: 20}
@@ -72,6 +94,7 @@ def test_an_event_in_two_groups_is_counted_once(tmp_path):
     lines = [f"1.000000000,CPU{cpu},{n},,cycles,999,50.00,," for cpu in (0, 1) for n in ("100", "<not counted>")]
     found = imported(tmp_path, "perf.csv", "\n".join(lines))
     assert found.frame["perf.cycles/s"].tolist() == [200]
+    assert checks(found)["multiplexed"] == 2
     lines = [
         json.dumps({"interval": 1, "cpu": str(cpu), "counter-value": n, "event": "cycles"})
         for cpu in (0, 1)
@@ -116,6 +139,12 @@ def test_decimal_commas_are_read_with_any_separator(tmp_path, separator):
     found = imported(tmp_path, "perf.csv", text)
     assert found.frame["perf.instructions/s"].tolist() == [312998922, 312998923]
     assert found.frame["perf.task-clock/s"].tolist()[0] == 1001.31
+
+
+def test_a_warning_of_perf_may_stand_first(tmp_path):
+    text = THREE.replace("2026\n", "2026\n    Warning: some events are not counted\n", 1)
+    found = imported(tmp_path, "perf.csv", text)
+    assert ([one.line for one in found.rejected], len(found.frame)) == ([2], 2)
 
 
 def test_other_lines_are_set_aside(tmp_path):
@@ -166,4 +195,7 @@ def test_a_line_of_json_without_a_count_is_rejected_with_its_number(tmp_path):
     found = imported(tmp_path, "perf.json", "\n".join(lines))
     assert [one.line for one in found.rejected] == [2, 3, 4]
     assert {one.reason for one in found.rejected} == {"no line of perf stat -I -j with a count"}
+    comma = '{"interval" : 1.0, "counter-value" : "5", "event" : "cycles", "pcnt-running" : 100,00}'
+    with pytest.raises(NoRows, match="LC_ALL=C"):
+        imported(tmp_path, "perf.json", comma)
     assert found.frame["perf.cycles/s"].tolist() == [10, 20]

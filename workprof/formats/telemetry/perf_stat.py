@@ -26,6 +26,10 @@ DIGITS = re.compile(r"\d+")
 NUMBER, PERCENT = re.compile(r"[\d.]+"), re.compile(r"\d+\.\d\d")
 CPU_SCOPE = re.compile(r"CPU\d+")
 OTHER_SCOPE = re.compile(r"[SDNCL]\d+(?:-[A-Z]+\d+)*")
+THREAD_SCOPE = re.compile(r"(?![\d.,]+-)\S.*-\d+")
+"""Of --per-thread: a command's name, which may hold blanks, and the thread's number."""
+
+COMMA = re.compile(r"\d,\d")
 JSON_SCOPES = {"cpu", "thread", "core", "cache", "cluster", "die", "socket", "node"}
 NOT_A_COUNT = ("<not counted>", "<not supported>")
 SHORTEST_INTERVAL_S = 0.05
@@ -104,7 +108,9 @@ def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[Unreadable, ...
             in_json = text.lstrip().startswith("{")
             count = _json_count(text) if in_json else _count(_words(text.strip(), decimal, separator))
             if count is None:
-                reason = f"no line of perf stat -I {'-j with a count' if in_json else '-x,'}"
+                reason = f"no line of perf stat -I {'-j' if in_json else '-x,'} with a count"
+                if in_json and COMMA.search(text):
+                    reason += "; of decimal commas in JSON, record again with LC_ALL=C"
                 rejected.append(Unreadable(number, "", text[:EXCERPT_CHARACTERS], reason))
             else:
                 counts.append(count)
@@ -135,11 +141,18 @@ def _words(text: str, decimal: str, separator: str) -> list[str]:
         return [word.replace(",", ".") if _is_number(word) else word for word in text.split(separator)]
     words = text.split(",")
     words = [".".join(words[:2]), *words[2:]]
-    scope = 1 + bool(len(words) > 1 and CPU_SCOPE.fullmatch(words[1]))
-    scope += 2 * bool(len(words) > 1 and OTHER_SCOPE.fullmatch(words[1]))
+    scope = 1 + _scope_words(words)
     if all(DIGITS.fullmatch(word) for word in words[scope : scope + 2]):  # a unit is no number
         words[scope : scope + 2] = [".".join(words[scope : scope + 2])]
     return words
+
+
+def _scope_words(words: list[str]) -> int:
+    """How many words behind the time say of which processors or thread a line is."""
+    named = words[1] if len(words) > 1 else ""
+    if OTHER_SCOPE.fullmatch(named):
+        return 2
+    return int(bool(CPU_SCOPE.fullmatch(named) or THREAD_SCOPE.fullmatch(named)))
 
 
 def _is_number(word: str) -> bool:
@@ -148,15 +161,13 @@ def _is_number(word: str) -> bool:
 
 def _count(words: list[str]) -> Count | None:
     """What a line says: time, [scope, [number of processors]], value, unit, event, [cgroup], run time, percent, ..."""
-    scoped = 0
-    if len(words) > 1 and CPU_SCOPE.fullmatch(words[1]):
-        scoped = 1
-    elif len(words) > 1 and OTHER_SCOPE.fullmatch(words[1]):
-        scoped = 2
+    scoped = _scope_words(words)
     rest = words[1 + scoped :]
     if len(rest) < 3:
         return None
     event, after = _event(rest[2:])
+    if NUMBER.fullmatch(event):
+        return None  # --metric-only: numbers alone
     cgroup = ""
     later = len(after) > 2 and DIGITS.fullmatch(after[1]) and PERCENT.fullmatch(after[2])
     if later or (after and not NUMBER.fullmatch(after[0])):
@@ -201,7 +212,7 @@ def _run_name(origin: str, number: int) -> str:
 
 
 def _checks(counts: list[Count], short: int, again: int) -> tuple[Check, ...]:
-    shared = sum(count.measured_percent < WHOLE_PERCENT for count in counts)
+    shared = sum(count.measured_percent < WHOLE_PERCENT and np.isfinite(count.value) for count in counts)
     scoped = sum(bool(count.scope) for count in counts)
     counted = (
         ("multiplexed", "info", shared, "counts are scaled up: their events were counted for a part of the time"),

@@ -3,8 +3,12 @@
 import re
 
 PERF_LINE = re.compile(
-    r"\s*\d+[.,]\d{6,}(?P<sep>[^\w.\s]|\t)(?:[\d.,]+|<not (?:counted|supported)>|[A-Z][\w-]*(?P=sep))"
+    r"\s*\d+[.,]\d{6,}(?P<sep>[^\w.\s]|\t)(?:[\d.,]+|<not (?:counted|supported)>|[A-Z][\w-]*(?P=sep)|"
+    r"[^\W\d][^,;\t|\n]*-\d+(?P=sep))"
 )
+PERF_STARTED = "# started on "
+"""How perf begins a file of its own (-o); what it warns of may stand before its first counts."""
+
 PERF_JSON_LINE = re.compile(r'\s*\{\s*"interval"\s*:\s*[\d.]+\s*,.*"(?:counter|metric)-value"')
 HEAD_CHARACTERS = 20_000
 PERFSPECT_STARTS = ("TS,SKT,CPU,", "metric,mean,min,max,stddev", "metrics,avg,p95,min,max", "time,metric_")
@@ -43,9 +47,10 @@ def _of_json(content: str) -> str | None:
 
 
 def _is_perf(head: str) -> bool:
-    lines = (line for line in head.splitlines() if line.strip())
-    first = next((line for line in lines if not line.startswith("#")), "")
-    if PERF_JSON_LINE.match(first):
-        return True
-    match = PERF_LINE.match(first)
-    return match is not None and first.count(match["sep"]) >= 3
+    lines = [line for line in head.splitlines() if line.strip() and not line.startswith("#")]
+    return any(map(_is_perf_line, lines if head.startswith(PERF_STARTED) else lines[:1]))
+
+
+def _is_perf_line(line: str) -> bool:
+    match = PERF_LINE.match(line)
+    return bool(PERF_JSON_LINE.match(line)) or (match is not None and line.count(match["sep"]) >= 3)
