@@ -2,7 +2,7 @@
 
 import pytest
 
-from workprof.core.errors import NoRows, TraceError
+from workprof.core.errors import ColumnMissing, NoRows, TraceError
 from workprof.store.reports import IngestOptions
 
 SEFF = """\
@@ -166,6 +166,78 @@ TEXTS = {
         "sar",
         "sadf -d",
     ),
+    "sar without its first line": (
+        "10:00:01 AM     CPU     %user     %nice   %system\n10:00:02 AM     all     12.50      0.00      2.50\n",
+        "sar or mpstat",
+        "sadf -d",
+    ),
+    "iostat": (
+        "Linux 5.4.0 (vm) \t11/21/2026 \t_x86_64_\t(2 CPU)\n\navg-cpu:  %user   %nice\n  5.00    0.00\n",
+        "iostat",
+        "sadf -d",
+    ),
+    "sadf -p": (
+        "vm\t1\t2026-11-30 17:41:32 UTC\tall\t%usr\t72.20\nvm\t1\t2026-11-30 17:41:32 UTC\t-\tproc/s\t1.20\n",
+        "sadf -p",
+        "sadf -d",
+    ),
+    "sadf -r": (
+        "17:41:32 UTC; CPU; -1; %user; 413447; 413595;\n17:41:33 UTC; CPU; -1; %user; 1; 2;\n",
+        "sadf -r",
+        "-d",
+    ),
+    "sadf -j": ('{"sysstat": {\n\t"hosts": [\n\t\t{"nodename": "vm", "statistics": []}]}}', "JSON of sadf", "sadf -d"),
+    "sadf -x": (
+        '<?xml version="1.0"?>\n<!DOCTYPE sysstat PUBLIC "DTD v3.11 sysstat //EN"\n"http://x">\n<sysstat>\n</sysstat>\n',
+        "XML of sadf",
+        "sadf -d",
+    ),
+    "sadf -g": ('<?xml version="1.0"?>\n<!DOCTYPE svg PUBLIC "x">\n<svg>\n</svg>\n', "picture", "sadf -d"),
+    "vmstat -w": ("--procs-- ------memory---- ---swap--\n r b swpd free\n 1 0 0 8\n", "vmstat", "sadf -d"),
+    "top -b": (
+        "top - 08:00:01 up 10 days,  1:02,  1 user,  load average: 0.50, 0.40\nTasks: 2 total,   1 running\n",
+        "output of top",
+        "sadf -d",
+    ),
+    "perf stat -I": (
+        "#           time             counts unit events\n     1.000269405    1001.31 msec task-clock\n",
+        "perf stat -I for people",
+        "-x,",
+    ),
+    "perf stat -x,": ("# started on Thu May  2 10:04:18 2024\n\n840,,cycles,1,100.00,,\n", "perf stat", "-I 1000"),
+    "perf stat -j": (
+        '{"counter-value" : "100.0", "unit" : "", "event" : "cycles"}\n',
+        "summary of perf stat",
+        "-I 1000",
+    ),
+    "perf stat -j --metric-only": ('{"interval" : 1.0, "GHz" : "2.5"}\n', "--metric-only", "-I 1000"),
+    "perf stat --metric-only": ("time,GHz,insn per cycle,\n     1.000269405,2.50,1.25,\n", "--metric-only", "-I 1000"),
+    "promtool": (
+        '[{"metric":{"__name__":"up","instance":"a"},"values":[[1714636800,"5"],[1714636815,"6"]]}]',
+        "series of Prometheus alone",
+        "query_range",
+    ),
+    "nvidia-smi dmon": (
+        "# gpu   pwr  gtemp    sm\n# Idx     W      C     %\n    0    50     40    99\n",
+        "nvidia",
+        "wide",
+    ),
+    "dcgmi dmon": ("#Entity   GPUTL  MCUTL\nID\nGPU 0     95     40\n", "dcgmi", "--format wide"),
+    "sysbench": ("sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\nCPU speed:\n", "sysbench", "nodes suite"),
+    "fio": ('{"fio version": "fio-3.33", "jobs": [{"jobname": "a", "error": 0}]}', "output of fio", "nodes suite"),
+    "fio --minimal": ("3;fio-3.33;job;0;0;1048576\n3;fio-3.33;job;0;0;1048576\n", "output of fio", "nodes suite"),
+    "fio's text": ("job: (g=0): rw=read, bs=(R) 4096B-4096B\nfio-3.33\nStarting 1 process\n", "fio", "nodes suite"),
+    "iperf3 -J": ('{"start": {"version": "iperf 3.12"}, "end": {"sum_sent": {"bytes": 5}}}', "iperf3", "nodes suite"),
+    "iperf3": ("Connecting to host 10.0.0.1, port 5201\n[  5] local 10.0.0.2 port 5\n", "iperf3", "nodes suite"),
+    "ioping -J": ('[{"target": {"path": "/a"}, "stat": {"count": 9, "mdev": 5}}]', "ioping", "nodes suite"),
+    "ioping": (
+        "4 KiB <<< . (ext4 /dev/vda1 9.74 GiB): request=1 time=237.2 us\n4 KiB <<< . (ext4): request=2\n",
+        "ioping",
+        "nodes suite",
+    ),
+    "qperf": ("tcp_bw:\n    bw  =  1.21 GB/sec\ntcp_lat:\n    latency  =  14.1 us\n", "qperf", "nodes suite"),
+    "stress-ng": ("stress-ng: info:  [1234] dispatching hogs: 4 cpu\nstress-ng: info: done\n", "stress-ng", "suite"),
+    "stress-ng --yaml": ("---\nsystem-info:\n      stress-ng-version: 0.13.12\nmetrics:\n", "stress-ng", "suite"),
     "pidstat": (
         "Linux 5.4.0 (vm) \t11/21/2026 \t_x86_64_\t(2 CPU)\n\n02:21:22 AM UID PID %usr %system CPU Command\n",
         "pidstat",
@@ -259,3 +331,23 @@ def test_a_header_alone_is_no_matter_of_a_mapping(store, write, header):
     for ask in (lambda: store.ingest([path], IngestOptions()), lambda: store.suggest(path, IngestOptions())):
         with pytest.raises(NoRows, match="a header but no rows"):
             ask()
+
+
+def test_a_table_of_counters_is_told_how_to_be_loaded(store, write):
+    path = write(
+        "pmrep.csv", "Time,kernel.all.load,mem.util.used\n2024-05-02 08:00:01,0.5,9\n2024-05-02 08:00:02,0.5,9\n"
+    )
+    with pytest.raises(ColumnMissing, match="samples of counters, load it with --format wide"):
+        store.ingest([path], IngestOptions())
+    assert store.ingest([path], IngestOptions(format="wide")).rows == 2
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ["fio-1,60,1714636800.123456\nstress-ng,60,1714636900.123456", "top,60,1714636800.1\nsysbench,5,1714636800.1"],
+)
+def test_jobs_that_are_named_like_tools_are_jobs(store, write, rows):
+    assert store.ingest([write("jobs.csv", f"job_name,duration_s,start_time_s\n{rows}\n")], IngestOptions()).rows == 2
+    turned = "\n".join("\t".join(reversed(row.split(","))) for row in rows.split("\n"))
+    path = write("jobs.tsv", f"start_time_s\tduration_s\tjob_name\n{turned}\n")
+    assert store.ingest([path], IngestOptions()).rows == 2

@@ -26,6 +26,9 @@ BENCHMARK_KEYS = ("node", "benchmark", "argv", "stdout")
 WIDE = "wide"
 """Telemetry of a CSV file whose columns of time, run and workload are named by a mapping."""
 
+TIME_NAMES = ("t", "time", "timestamp", "elapsed", "elapsed_time", "ts", "date")
+"""How such a file usually calls the time of its rows."""
+
 TELEMETRY_FORMATS = (TELEMETRY, "perfspect", "perf-stat", "sadf", "prometheus", "psrecord", WIDE)
 MEASUREMENTS = (BENCHMARKS, *TELEMETRY_FORMATS, CONFIGURATIONS, SCOUT)
 """Formats of benchmark runs, of counters by the second, and of measured configurations."""

@@ -37,13 +37,19 @@ OPENCOST = (
     "RAMBytes are the larger of request and use"
 )
 PROMTOOL = "its JSON (`promtool query range -o json`), or the same range query of the HTTP API (see docs/formats)"
-SADF = "`sadf -d -- -A > counters.csv`, or record with `workprof record`"
+SADF = "`sadf -d FILE -- -A > counters.csv` of a FILE of `sar -o FILE 1`, or record with `workprof record`"
 ALIBABA = (
     "the trace of 2018, as it is; of this one, name the columns in a first line and load it with --map: `sed "
     "'1i start_time,end_time,job,task,machine,status,seq,total,cpu_max,cpu_avg,mem_max,mem_avg' batch_instance.csv "
     "> named.csv`"
 )
 PERF = "`perf stat -I 1000 -x, -o counters.csv COMMAND`"
+GPU = (
+    "numbers without units of one GPU, `nvidia-smi -i 0 --query-gpu=timestamp,utilization.gpu,memory.used "
+    "--format=csv,nounits -l 1 > gpu.csv`, with --format wide; or record with `workprof record`"
+)
+RANGE = "the whole answer of /api/v1/query_range, with `status` and `data`"
+SUITE = "runs of `workprof nodes suite`, or a line of JSON for each run as it writes them (see docs/nodes.md)"
 USAGE = "a line for each run from `workprof record --usage runs.csv -- COMMAND`"
 GRAFANA = "the panel's CSV (Inspect, Data, Download CSV), or a range query of Prometheus (see docs/formats)"
 SAVED = "the file behind that page, or its table saved as CSV; of a login, the download as somebody who is logged in"
@@ -68,6 +74,8 @@ def _tool(known: str, name: str, lacking: str, instead: str) -> Tool:
     return Tool(re.compile(known, re.MULTILINE), name, lacking, instead)
 
 
+COUNTS_ALONE = "it holds no counts by the second between commas"
+OF_A_BENCHMARK = "it does not say on which node and when it ran"
 FOR_PEOPLE, OPEN, NOT_READ = "it is a text for people", "use of ended jobs is not in it", "that format is not read"
 NO_RUNS, SUMS, OF_A_GPU = "it has sizes, no runs", "it has sums, no jobs", "it is of a GPU, and names no run"
 BLANKS = "a table whose columns stand apart by blanks alone"
@@ -142,10 +150,38 @@ TOOLS = (
     _tool(r"^apiVersion: v1\s*$", "YAML of kubectl", NOT_READ, PODS),
     _tool(r"^Linux \S+ \(\S+\)\s.*\n\s*\n?.*\b(?:UID|USER)\s+(?:PID|TGID)\b", "output of pidstat", FOR_PEOPLE, SADF),
     _tool(r"^(?:#\s+Time|[A-Z]\w+:)\s+(?:UID|USER)\s+(?:PID|TGID)\b", "output of pidstat", FOR_PEOPLE, SADF),
-    _tool(r"^Linux \S+ \(\S+\)\s+\S+\s+_\w+_", "output of sar", FOR_PEOPLE, SADF),
-    _tool(r"^procs -+memory-+ -+swap", "output of vmstat", FOR_PEOPLE, SADF),
+    _tool(r"^avg-cpu: +%user|^Device:? +(?:r/s|tps) ", "output of iostat", FOR_PEOPLE, SADF),
+    _tool(r"^Linux \S+ \(\S+\)\s+\S+\s+_\w+_", "output of sar or mpstat", FOR_PEOPLE, SADF),
+    _tool(
+        r"^\d\d:\d\d:\d\d(?: [AP]M)? +(?:CPU +%us|kbmemfree|runq-sz|tps +rtps|IFACE +rx|DEV +tps|proc/s|pgpgin/s)",
+        "output of sar or mpstat",
+        FOR_PEOPLE,
+        SADF,
+    ),
+    _tool(
+        r"\A\S+\t-?\d+\t(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?: \w+)?|\d{9,})\t\S+\t\S+\t[\d.,-]+$",
+        "output of sadf -p (or without -d)",
+        NOT_READ,
+        SADF,
+    ),
+    _tool(r"\A[\d:]+(?: \w+)?; [A-Za-z]\S*; \S+; %?\w", "output of sadf -r", NOT_READ, SADF),
+    _tool(r'"sysstat":\s*\{\s*"hosts"', "JSON of sadf, mpstat or iostat", NOT_READ, SADF),
+    _tool(r"<sysstat\b|DTD v[\d.]+ sysstat", "XML of sadf", NOT_READ, SADF),
+    _tool(r"\A\s*(?:<\?xml[^>]*>\s*)?<(?:!DOCTYPE )?svg\b", "a picture (SVG)", "its numbers are lines", SADF),
+    _tool(r"^-*procs-* -+memory-+ -+swap", "output of vmstat", FOR_PEOPLE, SADF),
+    _tool(r"^top - \d\d:\d\d:\d\d up ", "output of top", FOR_PEOPLE, SADF),
     _tool(r"^#<-+CPU|^#Date Time \[CPU\]", "output of collectl", NOT_READ, SADF),
     _tool(r"^\s*Performance counter stats for ", "a summary of perf stat", "it is one sum, no series", PERF),
+    _tool(r"^# +time +(?:core +|CPU +)?(?:cpus +)?counts ", "output of perf stat -I for people", COUNTS_ALONE, PERF),
+    _tool(
+        r'^time,.*,\n *\d+\.\d{9},[\d.,]*$|\A\s*\{"interval" : [\d.,]+, ',
+        "metrics of perf stat (--metric-only)",
+        COUNTS_ALONE,
+        PERF,
+    ),
+    _tool(r'"counter-value"\s*:', "a summary of perf stat", "it is one sum, no series", PERF),
+    _tool(r"\A# started on \w{3} \w{3} ", "output of perf stat", COUNTS_ALONE, PERF),
+    _tool(r'"metric":\s*\{[^{}]*\},\s*"values":\s*\[\s*\[', "series of Prometheus alone", NOT_READ, RANGE),
     _tool(r'"kind":\s*"PodMetrics', "pod metrics of the API", "it is one moment's use", PODS),
     _tool(
         r'\A(?!\s*[{\[])(?:.*\n){1,5}?\s*\{\s*"(?:apiVersion|items|kind)":',
@@ -199,7 +235,15 @@ TOOLS = (
     _tool(r'"event":\s*"process_(?:submitted|started|completed)"', "events of Nextflow", NOT_READ, TRACE),
     _tool(r"^\s*Command being timed: ", "output of time -v", FOR_PEOPLE, USAGE),
     _tool(r'"allocationPolicy":(?s:.*)"taskGroups":', "a list of jobs of Google Batch", "use is not in it", TABLE),
-    _tool(r"^(?:[a-z_.]+, )*(?:utilization\.gpu|memory\.used) \[", "a log of nvidia-smi", OF_A_GPU, SADF),
+    _tool(r"^(?:[a-z_.]+, )*(?:utilization\.gpu|memory\.used) \[", "a log of nvidia-smi", OF_A_GPU, GPU),
+    _tool(r"^# *gpu +(?:pwr|gtemp|sm|pid|Idx)|^# *Date +Time +gpu", "a log of nvidia-smi", OF_A_GPU, GPU),
+    _tool(r"^# *Entity +[A-Z]", "a log of dcgmi", OF_A_GPU, GPU),
+    _tool(r"^sysbench [\d.]+:? ", "output of sysbench", OF_A_BENCHMARK, SUITE),
+    _tool(r'"fio version":|^fio-\d[\d.]*$|^\d;fio-\d|^\S+: \(g=\d+\): rw=', "output of fio", OF_A_BENCHMARK, SUITE),
+    _tool(r'"version":\s*"iperf 3|^Connecting to host .*, port \d+$', "output of iperf3", OF_A_BENCHMARK, SUITE),
+    _tool(r'"target":\s*\{\s*"path":(?s:.*)"mdev":|^\d.* <<< .*\btime=', "output of ioping", OF_A_BENCHMARK, SUITE),
+    _tool(r"^(?:tcp|udp|ud|rc|uc)_\w+:\n\s+(?:bw|send_bw|latency)\s+= ", "output of qperf", OF_A_BENCHMARK, SUITE),
+    _tool(r"^stress-ng: |^\s+stress-ng-version:", "output of stress-ng", "its results are not read", SUITE),
     _tool(r'^"(?:[Dd]ool|[Dd]stat|pcp-dstat) \S+ CSV output"', "a log of dool", NOT_READ, SADF),
     _tool(r"^#.*\b(?:GWF|GWA|Grid Workloads? (?:Format|Archive))\b", GRID, NOT_READ, GWF),
     _tool(r"^#?\s*JobID\s+SubmitTime\s+WaitTime\s+RunTime\s+NProcs?\b", GRID, NOT_READ, GWF),

@@ -19,6 +19,7 @@ from workprof.core.units import DAY_S, FIRST_EPOCH_S, GB, MINUTE_S, format_durat
 from workprof.formats import generic
 from workprof.formats.declare import TEXT
 from workprof.formats.fields import BOUNDS, FIELDS, REQUESTS, TIME_FIELDS
+from workprof.formats.measured import TIME_NAMES
 from workprof.store.connection import Database
 from workprof.store.home import room_in
 from workprof.store.json_rows import first_objects, is_json
@@ -78,6 +79,7 @@ NO_PROPOSAL = (
     "No column looks like one of them: give a table with a row per job whose first line names its columns, or a file "
     "of one of the formats that `workprof ingest --help` lists"
 )
+OF_COUNTERS = " Where its rows are samples of counters, load it with --format wide."
 IMPLAUSIBLE = "implausible values"
 MIB_BYTES = 1e6
 
@@ -114,9 +116,11 @@ def taken(database: Database, path: Path, options: IngestOptions) -> tuple[Inges
         further = {field: source for field, source in further.items() if field not in doubtful}
     elif result.refusal:
         if result.missing:
+            timed = any(name.lower() in TIME_NAMES for name in result.columns)
+            counters = OF_COUNTERS if timed else ""
             if not result.mapping:
-                raise ColumnMissing(f"{path.name}: {result.refusal.removesuffix(SAY_WHICH)}. {NO_PROPOSAL}")
-            raise ColumnMissing(f"{path.name}: {result.refusal}. A proposal: {as_json(result.mapping)}")
+                raise ColumnMissing(f"{path.name}: {result.refusal.removesuffix(SAY_WHICH)}. {NO_PROPOSAL}.{counters}")
+            raise ColumnMissing(f"{path.name}: {result.refusal}.{counters} A proposal: {as_json(result.mapping)}")
         raise UnitUnknown(
             f"{path.name}: {result.refusal}. {_options(result)}Check it with `workprof ingest FILE --look`, then load "
             f"it with --map FILE.json that holds {as_json(result.mapping)}"

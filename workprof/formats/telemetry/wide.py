@@ -13,13 +13,13 @@ from workprof.core.errors import ColumnMissing, SettingsError
 from workprof.core.units import DURATION_FACTORS
 from workprof.formats.declare import Unreadable
 from workprof.formats.generic import UNIT_SUFFIXES
+from workprof.formats.measured import TIME_NAMES
 from workprof.formats.telemetry.samples import Samples, labelled, runs_apart, stem_of
 from workprof.formats.telemetry.text_table import NO_VALUE, Numbers, TextTable, header_of, numbers, read_table
 from workprof.formats.telemetry.times import is_epoch, seconds_of, since_start, usual_of
 from workprof.store.reports import Check
 
 FIELDS = ("t", "run", "workload", "status")
-TIME_NAMES = ("t", "time", "timestamp", "elapsed", "elapsed_time", "ts", "date")
 DELIMITERS = (",", ";", "\t")
 ABSENT = (*NO_VALUE, "-", "--", "None", "none", "[N/A]", "[Not Supported]")
 """No value, as Python, nvidia-smi and people write it too."""
