@@ -202,15 +202,18 @@ def test_what_is_counted(read):
         RUN | {"stdout": " \n", "started": 200.0},
         RUN | {"stressed": None, "node": "b"},
         RUN | {"benchmark": "gpu-burn", "finished": None},
+        RUN | {"node": "c", "started": 1714636800, "finished": 1714636802},
+        RUN | {"node": "c", "started": 4102444800, "finished": 4102444802},
     )
     assert counts(measured) == {
         "failed_runs": 1,
         "empty_output": 1,
         "ends_before_start": 1,
+        "strange_clock": 7,
         "no_end": 1,
         "unknown_benchmark": 1,
         "stressed_unknown": 1,
         "duplicates": 1,
         "one_run": 2,
-        "few_runs": 3,
+        "few_runs": 4,
     }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workprof.core.errors import TraceError
+from workprof.core.units import DAY_S
 from workprof.formats.declare import Unreadable
 from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, Measured
 from workprof.formats.repeated_keys import RepeatedKeys
@@ -38,12 +40,14 @@ def _of_outcomes(runs: pd.DataFrame) -> tuple[Check, ...]:
     failed = runs["rc"].notna() & (runs["rc"] != 0)
     empty = ~failed & (runs["stdout"].str.strip() == "")
     backwards = runs["finished_s"] < runs["started_s"]
+    unset = (runs["started_s"] < EARLIEST_S) | (runs["started_s"] > time.time() + DAY_S)
     open_end = runs["finished_s"].isna()
     strange = ~runs["benchmark"].isin(KNOWN)
     return (
         _warning("failed_runs", failed, "runs ended with a status other than 0; they have no values"),
         _warning("empty_output", empty, "runs ended well and printed nothing; they have no values"),
         _warning("ends_before_start", backwards, "runs end before they start; check the clock of the node"),
+        _warning("strange_clock", unset, "runs start before 2000 or in the future; set the clock of the node"),
         _warning("no_end", open_end, "runs have no time at which they ended"),
         _warning("unknown_benchmark", strange, f"runs are of none of {', '.join(KNOWN)}; they have no values"),
     )
@@ -73,6 +77,9 @@ def _warning(name: str, where: pd.Series, text: str) -> Check:
 
 
 SHOWN_CHARACTERS = 200
+EARLIEST_S = 946_684_800.0
+"""The year 2000: a clock that nobody set counts from 1970."""
+
 LATEST_S = 1e11
 """The year 5138; milliseconds since 1970 are above it from 1973 on."""
 FRAME_COLUMNS = (
