@@ -242,6 +242,60 @@ def test_an_output_cut_anywhere_is_refused_or_tells_nothing_else(benchmark, stdo
         assert {name: whole[name] for name in cut} == cut, stdout[:length][-60:]
 
 
+OLD_MEMORY = SYSBENCH_MEMORY.replace("sysbench 1.0.20 (using", "sysbench 0.5:  (using").replace("MiB", "MB")
+"""Before 1.0 its MB are of 1,048,576 bytes."""
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "stdout", "said"),
+    [
+        (
+            "cpu-sysbench",
+            SYSBENCH_CPU.replace("1854.32", "1854,32"),
+            "events_per_second is '1854,32', with a decimal comma",
+        ),
+        (
+            "memory-sysbench",
+            SYSBENCH_MEMORY.replace("(7214.49", "(7214,49"),
+            "transfer_rate is '7214,49', with a decimal",
+        ),
+        ("network-qperf", QPERF_ROUNDED.replace("14.1 us", "14,1 us"), "latency is '14,1', with a decimal comma"),
+        ("cpu-sysbench", SYSBENCH_CPU + SYSBENCH_CPU.replace("1854.32", "99.00"), "holds 2 reports"),
+        ("disk-fio", f"{json.dumps(fio())}\n{json.dumps(fio())}", "several JSON documents"),
+        ("network-iperf3", f"{json.dumps(iperf3())}\n{json.dumps(iperf3())}", "several JSON documents"),
+        ("network-qperf", QPERF_PLAIN + QPERF_ROUNDED, "holds tcp_bw twice"),
+        ("memory-sysbench", OLD_MEMORY, "of sysbench 0.5, which counts otherwise; run sysbench 1.0"),
+        ("cpu-sysbench", SYSBENCH_CPU.replace("CPU speed", "FATAL: forcing shutdown...\nCPU speed"), "FATAL: forcing"),
+        ("network-iperf3", json.dumps(iperf3(protocol="UDP")), "iperf3 sent UDP, at the rate that was asked for"),
+        (
+            "network-iperf3",
+            json.dumps(iperf3()).replace('"test_start"', '"accepted_connection": {}, "test_start"'),
+            "of iperf3's server",
+        ),
+    ],
+)
+def test_what_was_read_as_another_number_is_refused(benchmark, stdout, said):
+    with pytest.raises(TraceError, match=re.escape(said)):
+        parse_output(benchmark, stdout)
+
+
+def test_commas_between_thousands_are_read():
+    found = parse_output("network-qperf", QPERF_PLAIN.replace("3842703360", "3,842,703,360"))
+    assert found.numbers["tcp_bw_bandwidth"] == 3842703360
+
+
+def test_options_of_a_file_of_jobs_are_those_that_fio_tells(table):
+    """They were not known where the command line names a file, so that runs of other block sizes were compared."""
+    told = [fio() | {"global options": {"numjobs": "4", "bs": "4k", "directory": "/a"}} for _ in range(2)]
+    told[0]["jobs"][0]["job options"] = {"name": "a", "rw": "randread"}
+    told[1]["jobs"][0]["job options"] = {"name": "b", "rw": "randread", "bs": "1M"}
+    runs = table(*({"benchmark": "disk-fio", "argv": ["fio", "x.fio"], "stdout": json.dumps(one)} for one in told))
+    found = parse_runs(runs)
+    assert [text.split("bs=")[1].split(" ")[0] for text in found.parameters] == ["4k", "1m"]
+    assert not [text for text in found.parameters if "name=" in text or "directory" in text]
+    assert found.column("disk-fio.number_of_processes").tolist() == [4, 4]
+
+
 def test_a_test_that_was_asked_for_and_is_missing():
     head = QPERF_PLAIN.split("tcp_lat")[0]
     assert "tcp_bw_bandwidth" in parse_output("network-qperf", head, ("qperf", "host", "tcp_bw")).numbers

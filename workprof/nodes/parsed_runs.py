@@ -82,13 +82,15 @@ _PRINTED = {
 def parameters_of(benchmark: str, argv: Sequence[str], output: ParsedOutput, tool_version: str) -> str:
     """The canonical text of a run's parameters: the tool's version, then name=value in order of the names.
 
-    What the tool prints of its parameters goes before the command line, which leaves defaults out; `tool_version` is
-    used where the output has none. A run length that differs makes a difference: maxima and caches depend on it.
+    What the tool prints of its parameters goes before the command line, which leaves defaults out, or names a file of
+    them; `tool_version` is used where the output has none. A run length that differs makes a difference: maxima and
+    caches depend on it.
     """
     version = output.texts.get("version") or tool_version or "version unknown"
     known = _options(_ARGUMENTS[benchmark], argv[1:])
     known |= {name: f"{output.numbers[name]:.0f}" for name in _PRINTED.get(benchmark, ()) if name in output.numbers}
-    known |= {name: text for name, text in output.texts.items() if name != "version"}
+    unlike = {"version", *_ARGUMENTS[benchmark].left_out}
+    known |= {name: text for name, text in output.texts.items() if name not in unlike}
     return " ".join([version.strip(), *(f"{name}={known[name]}" if known[name] else name for name in sorted(known))])
 
 

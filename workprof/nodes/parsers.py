@@ -11,6 +11,7 @@ from workprof.core.errors import TraceError
 from workprof.nodes.metrics import METRICS, converted
 
 NAN = float("nan")
+THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 
 
 @dataclass(frozen=True)
@@ -19,21 +20,23 @@ class ParsedOutput:
 
     # by short name, in the metric's own unit; a metric that the output does not have is not in it
     numbers: dict[str, float] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)  # versions and words, by short name
+    texts: dict[str, str] = field(default_factory=dict)  # versions, words and options, by short name
 
 
 def json_document(stdout: str, opening: str) -> Any:
     """The JSON document of an output, notes before its first brace and words after its end left out.
 
-    Raises TraceError when there is none or it is cut short.
+    Raises TraceError when there is none, it is cut short, or another one follows.
     """
     start = stdout.find(opening)
     if start < 0:
         raise TraceError(f"output holds no JSON (no {opening!r}); run the tool with its JSON option")
     try:
-        document, _ = json.JSONDecoder().raw_decode(stdout[start:])
+        document, end = json.JSONDecoder().raw_decode(stdout[start:])
     except (ValueError, RecursionError) as error:  # a number of thousands of digits is a ValueError too
         raise TraceError(f"output is no whole JSON document, it may be cut short: {error}") from error
+    if stdout[start + end :].lstrip().startswith(opening):
+        raise TraceError("output holds several JSON documents; give each run a line of its own")
     return document
 
 
@@ -69,9 +72,11 @@ def present(values: Mapping[str, float]) -> dict[str, float]:
 def in_unit(benchmark: str, short: str, text: str, unit: str) -> float:
     """A printed number, with or without thousands commas, in the unit of its metric.
 
-    Raises TraceError when it is no number, or its unit is unknown or of another quantity.
+    Raises TraceError when it is no number, has a decimal comma, or its unit is unknown or of another quantity.
     """
     name = f"{benchmark}.{short}"
+    if "," in text and not THOUSANDS.fullmatch(text):
+        raise TraceError(f"{name} is {text[:40]!r}, with a decimal comma; run it with LC_ALL=C")
     try:
         value = float(text.replace(",", ""))
     except ValueError:
@@ -131,13 +136,15 @@ _MEMORY = {
     "transfer_rate": rf"^[ \t]*[0-9.,]+ \S+ transferred \({_N} (\S+)\)",
 }
 _OPERATIONS = rf"^[ \t]*Total operations:\s*[0-9]+ \({_N} per second\)"
+_REPORT = re.compile(r"^[ \t]*total number of events:", re.MULTILINE)
+_FATAL = re.compile(r"^FATAL: .*", re.MULTILINE)
 _WORDS = {"operation": r"^[ \t]*operation:[ \t]*(\S+)[ \t\r]*$", "scope": r"^[ \t]*scope:[ \t]*(\S+)[ \t\r]*$"}
 
 
 def parse_cpu(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """The metrics of `sysbench cpu`; raises TraceError when the output is cut short or a unit is unknown."""
     del argv  # everything that matters is printed
-    benchmark, stdout = "cpu-sysbench", whole_lines(stdout)
+    benchmark, stdout = "cpu-sysbench", _one_report(whole_lines(stdout))
     values = _shared(benchmark, stdout) | _numbers(benchmark, stdout, _CPU)
     values |= _of_unit(benchmark, stdout, {"events_per_second": _EVENTS}, "/sec")
     if values.get("total_time"):
@@ -149,12 +156,28 @@ def parse_cpu(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
 def parse_memory(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """The metrics of `sysbench memory`; raises TraceError when the output is cut short or a unit is unknown."""
     del argv  # everything that matters is printed
-    benchmark, stdout = "memory-sysbench", whole_lines(stdout)
+    benchmark, stdout = "memory-sysbench", _one_report(whole_lines(stdout))
     values = _shared(benchmark, stdout) | _numbers(benchmark, stdout, _MEMORY)
     values |= _of_unit(benchmark, stdout, {"operation_rate": _OPERATIONS}, "/sec")
     words = {name: match.group(1) for name, pattern in _WORDS.items() if (match := _search(pattern, stdout))}
     output = ParsedOutput(present(values), _version(stdout) | words)
     return required(output, ("transfer_rate", "total_time", "total_number_of_events", "fairness_events_avg"))
+
+
+def _one_report(stdout: str) -> str:
+    """The output as it is.
+
+    Raises TraceError when it is of sysbench before 1.0, whose MB are of 1,048,576 bytes and which prints no rates of
+    events, when it tells of an error, or holds several reports.
+    """
+    version = _version(stdout).get("version", "")
+    if version.startswith("sysbench 0."):
+        raise TraceError(f"output is of {version.rstrip(':')}, which counts otherwise; run sysbench 1.0 or later")
+    if fatal := _FATAL.search(stdout):
+        raise TraceError(f"sysbench reports: {fatal[0][:200]}")
+    if (n_reports := len(_REPORT.findall(stdout))) > 1:
+        raise TraceError(f"output holds {n_reports} reports; give each run a line of its own")
+    return stdout
 
 
 def _shared(benchmark: str, stdout: str) -> dict[str, float]:
@@ -202,9 +225,12 @@ def parse_fio(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     del argv  # everything that matters is in the document
     document = json_document(stdout, "{")
     job = _only_job(document)
-    disks, options = document.get("disk_util"), job.get("job options", {})
+    disks, options = (
+        document.get("disk_util"),
+        _options(document.get("global options")) | _options(job.get("job options")),
+    )
     busiest = [number_at(disk, "util") for disk in disks] if isinstance(disks, list) else []
-    n_jobs = str(options.get("numjobs", "1")) if isinstance(options, dict) else "1"
+    n_jobs = options.get("numjobs", "1")
     is_number = n_jobs.isascii() and n_jobs.isdigit() and len(n_jobs) <= MOST_DIGITS
     values = {
         "number_of_processes": float(n_jobs) if is_number else NAN,
@@ -216,9 +242,14 @@ def parse_fio(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
         if number_at(job, side, "total_ios") > 0:
             values |= _side(job, side)
     version = document.get("fio version")
-    texts = {"version": version} if isinstance(version, str) else {}
+    texts = {name: value.lower() for name, value in options.items()}
+    texts |= {"version": version} if isinstance(version, str) else {}
     sides = [side for side in SIDES if f"{side}_bw" in values] or ["read"]
     return required(ParsedOutput(present(values), texts), [f"{side}_bw" for side in sides])
+
+
+def _options(options: Any) -> dict[str, str]:
+    return {str(name): str(value) for name, value in options.items()} if isinstance(options, dict) else {}
 
 
 def _only_job(document: Any) -> Any:
@@ -299,19 +330,27 @@ FORTH, BACK = "tx_c", "rx_c"
 def parse_iperf3(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """The metrics of iperf3 over TCP; a direction that was not tested is absent.
 
-    Raises TraceError when the output is cut short or iperf3 reports an error.
+    Raises TraceError when the output is cut short, of UDP or of the server, or iperf3 reports an error.
     """
     del argv  # everything that matters is in the document
     document = json_document(stdout, "{")
     if "error" in document:
         raise TraceError(f"iperf3 reports: {str(document['error'])[:200]}")
+    start = document.get("start")
+    told = start if isinstance(start, dict) else {}
+    test = told.get("test_start")
+    if isinstance(test, dict) and str(test.get("protocol", "TCP")).upper() != "TCP":
+        raise TraceError(
+            f"iperf3 sent {test['protocol']!s:.20}, at the rate that was asked for; run it over TCP (without -u)"
+        )
+    if "accepted_connection" in told:
+        raise TraceError("output is of iperf3's server (-s), which does not know both ends; give that of the client")
     reverse = number_at(document, "start", "test_start", "reverse") > 0
     first = BACK if reverse else FORTH
     values = _direction(document, first, "")
     if not math.isnan(number_at(document, "end", "sum_received_bidir_reverse", "bytes")):
         values |= _direction(document, BACK, "_bidir_reverse")
-    start = document.get("start")
-    version = start.get("version") if isinstance(start, dict) else None
+    version = told.get("version")
     texts = {"version": version} if isinstance(version, str) else {}
     return required(ParsedOutput(present(values), texts), (f"{first}_transfer_bitrate_receiver",))
 
@@ -350,13 +389,16 @@ _NAMES = {"bw": "bandwidth"}
 def parse_qperf(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """The metrics of qperf; what it leaves out (counters that are zero or unset) is absent.
 
-    Raises TraceError when a test that was named is missing, or a line or its unit is unknown.
+    Raises TraceError when a test that was named is missing or stands twice, or a line or its unit is unknown.
     """
     values: dict[str, float] = {}
-    test = ""
+    test, seen = "", set[str]()
     for line in _lines(stdout):
         if head := _HEAD.match(line):
             test = head.group(1)
+            if test in seen:
+                raise TraceError(f"output holds {test} twice; give each run a line of its own")
+            seen.add(test)
         elif line.strip():
             values |= _metric(test, line)
     tests = [one for one in PRIMARY if one in argv] or [one for one in PRIMARY if f"{one}:" in stdout] or list(PRIMARY)
