@@ -23,6 +23,42 @@ def test_psrecord_plain(tmp_path):
     assert [one.line for one in found.rejected] == [4, 5]
 
 
+def test_psrecord_plain_with_io_and_memory_of_its_own(tmp_path):
+    """As psrecord 1.4 writes `--include-io`, and 1.2 `--uss`: every line was refused."""
+    found = imported(
+        tmp_path,
+        "log.txt",
+        "# Elapsed time   CPU (%)     Real (MB)   Virtual (MB)  Read count  Write count   Read bytes  Write bytes \n"
+        "       0.000        0.000        3.500        5.700           10            0          100            0\n"
+        "       2.000      150.000        4.500        5.800           30            1          500            0\n",
+    )
+    assert found.rejected == ()
+    assert found.frame.iloc[1, 4:].to_dict() == {
+        "cpu%": 150,
+        "mem_real_mb": 4.5,
+        "mem_virtual_mb": 5.8,
+        "read_count/s": 10,
+        "write_count/s": 0.5,
+        "read_bytes/s": 200,
+        "write_bytes/s": 0,
+    }
+    plain = "# Elapsed time   CPU (%)     Real (MB)   Virtual (MB)   USS (MB)  \n 0.000 0.000 3.500 5.700 2.250\n"
+    assert imported(tmp_path, "log.txt", plain).frame["mem_uss_mb"].tolist() == [2.25]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Elapsed time   CPU (%)     Real (MB)   Virtual (MB)\n 0.0 1 2 3\n 1.0 1 2 3\n",
+        "elapsed_time,nproc,cpu,mem_real,mem_virtual\n0.0,1,1,2,3\n1.0,1,1,2,3\n",
+    ],
+    ids=["plain", "csv"],
+)
+def test_recordings_of_psrecord_behind_each_other_are_runs(tmp_path, text):
+    found = imported(tmp_path, "log.txt", text + text)
+    assert found.frame["run"].tolist() == ["log", "log", "log-2", "log-2"]
+
+
 def test_psrecord_csv_counts_are_totals(tmp_path):
     text = """
         elapsed_time,nproc,cpu,mem_real,mem_virtual,read_count,write_count,read_bytes,write_bytes

@@ -33,7 +33,7 @@ TELEMETRY_FORMATS = (TELEMETRY, "perfspect", "perf-stat", "sadf", "prometheus", 
 MEASUREMENTS = (BENCHMARKS, *TELEMETRY_FORMATS, CONFIGURATIONS, SCOUT)
 """Formats of benchmark runs, of counters by the second, and of measured configurations."""
 
-MEASURED_ROWS = {BENCHMARKS: 2, "perf-stat": 3, "sadf": 3, "perfspect": 2, WIDE: 3}
+MEASURED_ROWS = {BENCHMARKS: 2, "perf-stat": 3, "sadf": 3, "perfspect": 2, "psrecord": 2, WIDE: 3}
 """Versions of the rows of formats of measurements: raise one when the same file becomes other rows."""
 
 
