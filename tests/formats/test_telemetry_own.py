@@ -226,3 +226,14 @@ def test_a_day_of_72_counters_is_read(tmp_path):
     frame.to_csv(path, index=False, float_format="%.6g")
     found = read(path, "telemetry", {}, "day.csv")
     np.testing.assert_allclose(found.frame.iloc[:, 4:].to_numpy(), counters, rtol=1e-5)
+
+
+def test_a_status_that_is_none_of_ours_is_told(tmp_path):
+    found = imported(tmp_path, "r.csv", "workload,run,t,a,status\nw,1,1,5,complete\nw,1,2,6,odd\nw,1,3,6,\n")
+    assert checks(found)["unknown_statuses"] == 1
+
+
+def test_a_file_without_a_last_line_end_may_be_cut(tmp_path):
+    text = "workload,run,t,a\nw,1,1,5\nw,1,2,12"
+    assert checks(imported(tmp_path, "r.csv", text))["no_line_end"] == 1
+    assert "no_line_end" not in checks(imported(tmp_path, "r.csv", f"{text}34\n"))

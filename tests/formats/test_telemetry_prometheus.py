@@ -123,3 +123,19 @@ def test_a_full_answer_may_be_cut(tmp_path):
 def test_other_answers_are_refused(tmp_path, text, reason):
     with pytest.raises(TraceError, match=reason):
         imported(tmp_path, "prom.json", text)
+
+
+def test_points_are_taken_in_the_order_of_time(tmp_path):
+    one = series("x_total", [10, 20, 40])
+    turned = one | {"values": one["values"][::-1]}
+    assert imported(tmp_path, "prom.json", answer(turned)).frame["x_total/s"].tolist() == [10, 20]
+
+
+def test_totals_without_their_ending_are_doubted(tmp_path):
+    """`node_vmstat_pgfault` and the like are totals, and are not named so."""
+    text = answer(
+        series("node_vmstat_pgfault", [at * 7 for at in range(12)]), series("node_load1", [at % 3 for at in range(12)])
+    )
+    found = imported(tmp_path, "prom.json", text)
+    (told,) = [one for one in found.checks if one.name == "totals"]
+    assert told.message == "1 counter has values that never fall: node_vmstat_pgfault; of totals, give the rates"

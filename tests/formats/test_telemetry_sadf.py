@@ -158,6 +158,8 @@ def test_sensors_have_a_name_and_what_hangs_on_usb_is_no_counter(tmp_path):
         # hostname;interval;timestamp;TEMP;DEVICE;degC;%temp
         vm;1;1764174327;1;coretemp-isa-0000;55.00;50.00
         vm;1;1764174327;2;coretemp-isa-0001;57.00;51.00
+        # hostname;interval;timestamp;BAT;%cap;cap/min;status
+        vm;1;1764174327;0;90.00;-0.10;Discharging
         # hostname;interval;timestamp;BUS;idvendor;idprod;maxpower;manufact;product
         vm;1;1764174327;2;46d;c077;100;Logitech;USB Mouse
         """
@@ -168,6 +170,8 @@ def test_sensors_have_a_name_and_what_hangs_on_usb_is_no_counter(tmp_path):
         "temp.1.%temp": 50,
         "temp.2.degC": 57,
         "temp.2.%temp": 51,
+        "bat.0.%cap": 90,
+        "bat.0.cap/min": -0.1,
     }
 
 

@@ -4,11 +4,14 @@ The store calls these two functions; each format has a file of its own beside th
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
+from os import SEEK_END
 from pathlib import Path
 
 from workprof.core.errors import SettingsError
 from workprof.formats.measured import TELEMETRY_FORMATS, Measured
 from workprof.formats.telemetry.sniffing import sniffed
+from workprof.store.reports import Check
 
 __all__ = ["read", "sniffed"]
 
@@ -36,4 +39,14 @@ def read(
 
     if format_name not in TELEMETRY_FORMATS:
         raise SettingsError(f"format {format_name!r} is not known; use one of {', '.join(TELEMETRY_FORMATS)}")
-    return measured(samples_of(path, format_name, mapping, origin, outcomes, unit), origin)
+    result = measured(samples_of(path, format_name, mapping, origin, outcomes, unit), origin)
+    return replace(result, checks=(*result.checks, *_unended(path)))
+
+
+def _unended(path: Path) -> tuple[Check, ...]:
+    """The doubt about the last value of a file that is copied while it is written; JSON that is cut is broken."""
+    with path.open("rb") as stream:
+        stream.seek(-min(1, path.stat().st_size), SEEK_END)
+        cut = stream.read() not in (b"", b"\n", b"\r", b"}", b"]")
+    text = "the file ends without a line end: its last value may be cut"
+    return (Check("no_line_end", "warning", 1, text),) if cut else ()

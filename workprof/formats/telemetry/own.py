@@ -44,10 +44,11 @@ def read_own(path: Path, origin: str, outcomes: Path | None = None) -> Samples:
     cells, values = table.cells.loc[usable], read.frame.loc[usable]
     t = np.round(values["t"].to_numpy(dtype=np.float64), T_DIGITS)
     frame = labelled(values.drop(columns="t"), t, cells["run"].str.strip(), cells["workload"].str.strip())
+    unknown = _unknown_statuses(cells)
     frame["status"] = _statuses(frame, cells, origin, _status_by_run(outcomes))
     frame["run"], again = runs_apart(frame)
     rejected = (*table.rejected, *read.rejected, *_lost(table, nameless))
-    return Samples(frame, rejected, read.infinite, (*_status_checks(frame), *again))
+    return Samples(frame, rejected, read.infinite, (*_status_checks(frame), *unknown, *again))
 
 
 def _lost(table: TextTable, nameless: NDArray[np.bool_]) -> tuple[Unreadable, ...]:
@@ -84,6 +85,13 @@ def _statuses(
     if origin.endswith(PARTIAL) and pairs:
         result = ["failed" if pair == pairs[-1] else status for pair, status in zip(pairs, result, strict=True)]
     return pd.Series(pd.array(result, dtype="str"), index=frame.index)
+
+
+def _unknown_statuses(cells: pd.DataFrame) -> tuple[Check, ...]:
+    words = cells["status"].str.strip() if "status" in cells else pd.Series([], dtype="str")
+    unknown = words[~words.isin(("", *STATUSES))]
+    text = f"{len(unknown):,} rows have a status that is none of {', '.join(STATUSES)}; it is left out"
+    return (Check("unknown_statuses", "warning", len(unknown), text),) if len(unknown) else ()
 
 
 def _status_by_run(outcomes: Path | None) -> dict[tuple[str, str], str]:

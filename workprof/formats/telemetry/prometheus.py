@@ -136,7 +136,9 @@ def _series(one: dict[str, Any]) -> Series | None:
         return None
     named = ",".join(f'{key}="{value}"' for key, value in sorted(labels.items()) if key not in NOT_NAMED)
     name = labels.get("__name__", "") + (f"{{{named}}}" if named else "")
-    return Series(labels.get(HOST, ""), name or "value", pd.Series(values, index=np.round(times, 3)))
+    return Series(
+        labels.get(HOST, ""), name or "value", pd.Series(values, index=np.round(times, 3)).sort_index(kind="stable")
+    )
 
 
 def _of_host(series: list[Series], run: str) -> tuple[pd.DataFrame, tuple[Check, ...]]:

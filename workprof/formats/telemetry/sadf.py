@@ -26,9 +26,9 @@ KEYS = 3
 
 ITEMS = (
     "CPU", "DEV", "IFACE", "FILESYSTEM", "INTR", "TTY", "BUS", "FCHOST", "FAN", "TEMP", "IN", "BAT", "MOUNTPOINT",
-    "DEVICE",
+    "DEVICE", "status",
 )  # fmt: skip
-"""Columns that say of what a line is, the first one its number or name."""
+"""Columns that say of what a line is, the first one its number or name; `status` is a word of a battery."""
 
 USB = "BUS"
 """What is plugged in: names, and no counters."""
@@ -210,7 +210,7 @@ def _checks(blocks: Blocks) -> tuple[Check, ...]:
     counted = (
         ("restarts", "warning", restarts, "restarts of the machine: each starts another run"),
         ("comments", "info", blocks.comments, "lines are comments of whoever recorded and are left out"),
-        ("repeated_lines", "warning", blocks.again, "lines give a counter of a time once more; the last one counts"),
+        ("repeated_lines", "warning", blocks.again, "lines have a counter of a time once more; the last one counts"),
         ("without_sum", "warning", sum(alone.values()), missing),
         ("single_items", "info", summed, "lines of single processors or interrupts are left out; their sum is taken"),
     )
