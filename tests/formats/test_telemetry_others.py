@@ -210,6 +210,36 @@ def test_counters_that_only_grow_may_be_totals(tmp_path):
     assert told.message == "1 counter has values that never fall: total; of totals, give the rates"
 
 
+@pytest.mark.parametrize("days", [("2024-05-01", "2024-05-03"), ("20240501", "20240503")])
+@pytest.mark.parametrize("clocks", [("10:00:00", "10:00:01"), ("10:00:00 PM", "10:00:01 PM")])
+def test_a_clock_goes_with_the_day_beside_it(tmp_path, days, clocks):
+    """Two days and a second were a second."""
+    text = "date,time,a\n" + "".join(f"{day},{clock},1\n" for day, clock in zip(days, clocks, strict=True))
+    found = imported(tmp_path, "w.csv", text, "wide")
+    assert np.diff(found.frame["t"]).tolist() == [2 * 86400 + 1]
+    assert list(found.frame.columns[4:]) == ["a"]
+
+
+def test_rows_of_one_time_that_a_text_tells_apart_are_doubted(tmp_path):
+    text = "time,host,a\n1714636800,x,1\n1714636800,y,2\n1714636801,x,1\n1714636801,y,2\n"
+    found = imported(tmp_path, "w.csv", text, "wide")
+    (told,) = [check for check in found.checks if check.name == "mixed_rows"]
+    assert told.count == 2
+    assert '--map: {"run": {"from": "host"}}' in told.message
+    assert "mixed_rows" not in checks(imported(tmp_path, "w.csv", text, "wide", {"run": "host"}))
+    numbered = imported(tmp_path, "w.csv", text.replace("host", "run").replace("x", "1").replace("y", "2"), "wide")
+    assert numbered.frame["run"].tolist() == ["1", "1", "2", "2"]
+
+
+def test_times_of_which_some_have_a_zone_are_refused(tmp_path):
+    """They were read as UTC, hours beside the others."""
+    text = "time,a\n2024-05-02T08:00:01+02:00,1\n2024-05-02T08:00:02,2\n"
+    with pytest.raises(TraceError, match="has a zone and '2024-05-02T08:00:02' has none"):
+        imported(tmp_path, "w.csv", text, "wide")
+    text = "time,a\n2024-05-02T08:00:01+02:00,1\n2024-05-02T06:00:02Z,2\n2024-05-02 06:00:03 UTC,3\n"
+    assert imported(tmp_path, "w.csv", text, "wide").frame["t"].tolist() == [1, 2, 3]
+
+
 @pytest.mark.parametrize("other", ["1714636801000", "0", "5"])
 def test_times_in_several_units_are_refused(tmp_path, other):
     with pytest.raises(TraceError, match=rf"several kinds, such as .*'{other}'"):

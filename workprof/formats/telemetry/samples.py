@@ -118,7 +118,7 @@ def measured(samples: Samples, origin: str) -> Measured:
         _check("out_of_order", late, "rows stood after a later row of their run; they are sorted by time"),
         _check("infinite", samples.infinite + infinite, "cells said infinite; they are empty"),
         _check("empty_cells", _empty_cells(filled), "cells have no value", "info"),
-        _check("empty_columns", len(gone), f"counters have no value at all and are left out: {_some(gone)}", "info"),
+        _check("empty_columns", len(gone), f"counters without any value are left out: {_some(gone)}", "info"),
     )
     present = tuple(check for check in checks if check is not None)
     rejected = tuple(sorted(samples.rejected, key=lambda one: one.line))

@@ -16,11 +16,12 @@ from workprof.formats.generic import UNIT_SUFFIXES
 from workprof.formats.measured import TIME_NAMES
 from workprof.formats.telemetry.samples import Samples, labelled, runs_apart, stem_of
 from workprof.formats.telemetry.text_table import NO_VALUE, Numbers, TextTable, header_of, numbers, read_table
-from workprof.formats.telemetry.times import is_epoch, seconds_of, since_start, usual_of
+from workprof.formats.telemetry.times import CLOCK, is_epoch, of_day, seconds_of, since_start, usual_of
 from workprof.store.reports import Check
 
 FIELDS = ("t", "run", "workload", "status")
 DELIMITERS = (",", ";", "\t")
+BARE_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)")
 ABSENT = (*NO_VALUE, "-", "--", "None", "none", "[N/A]", "[Not Supported]")
 """No value, as Python, nvidia-smi and people write it too."""
 
@@ -44,19 +45,21 @@ class Named:
     run: str
     workload: str
     status: str
+    date: str = ""  # of the day, where `t` is a clock
 
     @property
     def all(self) -> tuple[str, ...]:
         """Names that are no counters."""
-        return tuple(name for name in (self.t, self.run, self.workload, self.status) if name)
+        return tuple(name for name in (self.t, self.run, self.workload, self.status, self.date) if name)
 
 
 def read_wide(path: Path, mapping: Mapping[str, str], origin: str, unit: str = "") -> Samples:
     """The samples of a CSV file; times since 1970 and clock times become seconds since the start of each run.
 
     `mapping`: 't', 'run', 'workload', 'status' -> column; a missing 't' is looked for under its usual names, runs and
-    workloads under their own. The unit is of times in numbers; '' = as the column's name tells, else s. The origin
-    names the run where the file names none; an elapsed time that falls back to its start begins another run.
+    workloads under their own. A clock goes with the day of a column `date`. The unit is of times in numbers; '' = as
+    the column's name tells, else s. The origin names the run where the file names none; an elapsed time that falls back
+    to its start begins another run.
 
     Raises:
         ColumnMissing: when a column of the mapping, or one of time, is absent.
@@ -72,11 +75,12 @@ def read_wide(path: Path, mapping: Mapping[str, str], origin: str, unit: str = "
     runs = cells[named.run].str.strip() if named.run else pd.Series(stem_of(origin), index=cells.index)
     workloads = cells[named.workload].str.strip() if named.workload else None
     told = unit or UNIT_SUFFIXES.get(re.split(r"[^a-zµ]+", named.t.lower().rstrip(")] "))[-1], "")
-    t, elapsed = _times(cells[named.t], runs, workloads, origin, DURATION_FACTORS.get(told, 1.0))
+    dates = cells[named.date].str.strip().str.replace(BARE_DATE, r"\1-\2-\3", regex=True) if named.date else None
+    t, elapsed = _times(cells[named.t], dates, runs, workloads, origin, DURATION_FACTORS.get(told, 1.0))
     frame = labelled(read.frame[usable], t, runs, workloads)
     if named.status:
         frame["status"] = cells[named.status].str.strip()
-    checks = _text_checks(table, texts)
+    checks = (*_text_checks(table, texts), *_mixed(frame, cells[list(texts)]))
     if elapsed:
         frame["run"], again = runs_apart(frame)
         checks += again + (() if told in DURATION_FACTORS else _doubt(t, named.t))
@@ -94,24 +98,33 @@ def _named(table: TextTable, mapping: Mapping[str, str], origin: str) -> Named:
         raise SettingsError(f"the mapping names {unknown[0]!r}; a file of counters has {', '.join(FIELDS)}")
     columns = list(table.cells.columns)
     lower = {str(name).lower(): str(name) for name in columns}
-    usual = {
-        field: lower[field] for field in ("run", "workload") if field in lower and _labels(table.cells[lower[field]])
-    }
-    given = {"t": next((lower[name] for name in TIME_NAMES if name in lower), "")} | usual | dict(mapping)
+    given = {"t": next((lower[name] for name in TIME_NAMES if name in lower), "")} | dict(mapping)
+    for field in ("run", "workload"):
+        if field in lower and field not in given and _labels(table.cells, lower[field], given["t"]):
+            given[field] = lower[field]
     for field, column in given.items():
         if column not in columns:
             raise ColumnMissing(
                 f"{origin}: there is no column {column or 'of time'!r}; say which it is with --map: "
                 f'{{"{field}": {{"from": COLUMN}}}}; the file has {", ".join(columns[:20])}'
             )
-    return Named(*(given.get(field, "") for field in FIELDS))
+    date = lower.get("date", "")
+    clocked = date not in ("", given["t"]) and _filled(table.cells[given["t"]]).str.fullmatch(CLOCK).all()
+    return Named(*(given.get(field, "") for field in FIELDS), date if clocked else "")
 
 
-def _labels(cells: pd.Series) -> bool:
-    """Tell whether a column names something: texts, or numbers that stand in blocks; 'run' may count processes."""
-    values = cells.str.strip()
-    blocks = int((values != values.shift()).sum())
-    return not _holds_numbers(cells) or (blocks == values.nunique() and 2 * blocks <= len(values))
+def _labels(cells: pd.DataFrame, column: str, time: str) -> bool:
+    """Tell whether a column names something; one of numbers, such as 'run', may count processes.
+
+    It names where it holds texts, or numbers that stand in blocks, or of which each has a row at each time.
+    """
+    values = cells[column].str.strip()
+    if not _holds_numbers(values):
+        return True
+    blocks, each = int((values != values.shift()).sum()), values.nunique()
+    if blocks == each:
+        return 2 * blocks <= len(values)
+    return time in cells and each * cells[time].nunique() == len(cells) and not cells.duplicated([column, time]).any()
 
 
 def _counters(table: TextTable, named: Named) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -138,12 +151,15 @@ def _holds_numbers(cells: pd.Series) -> bool:
 
 
 def _times(
-    texts: pd.Series, runs: pd.Series, workloads: pd.Series | None, origin: str, factor: float
+    texts: pd.Series, dates: pd.Series | None, runs: pd.Series, workloads: pd.Series | None, origin: str, factor: float
 ) -> tuple[NDArray[np.float64], bool]:
     """Seconds since the start of each run, and whether they are elapsed times as written, times the factor."""
     keys = [runs] if workloads is None else [workloads, runs]
     plain = texts.str.strip().str.fullmatch(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?").all()
-    if plain and factor != 1.0:
+    if dates is not None:
+        day_s = seconds_of(list(dates), origin)
+        at = pd.Series(day_s + of_day(list(texts), origin), index=texts.index)
+    elif plain and factor != 1.0:
         at = pd.to_numeric(texts.str.strip()) * factor
     else:
         at = pd.Series(
@@ -170,10 +186,23 @@ def _text_checks(table: TextTable, texts: tuple[str, ...]) -> tuple[Check, ...]:
     result = (
         Check("numbers_with_units", "warning", len(counted), f"{len(counted):,} columns are left out, as their numbers "
               f"have units or signs between thousands: {shown}; write plain numbers"),
-        Check("text_columns", "info", len(plain), f"{len(plain):,} columns are of texts and are left out: "
+        Check("text_columns", "info", len(plain), f"{len(plain):,} columns of texts are left out: "
               f"{', '.join(plain[:8])}; one that names runs is given with --map"),
     )  # fmt: skip
     return tuple(check for check in result if check.count)
+
+
+def _mixed(frame: pd.DataFrame, texts: pd.DataFrame) -> tuple[Check, ...]:
+    """The doubt about rows of one time that a text tells apart: several hosts, or a counter in each row."""
+    again = frame.duplicated(["workload", "run", "t"])
+    keys = frame[["workload", "run", "t"]]
+    apart = (str(name) for name in texts if again.any() and not keys.assign(text=texts[name]).duplicated().any())
+    name = next(apart, "")
+    text = (
+        f"{int(again.sum()):,} rows have the time of another row and differ in {name}: if it names runs, say so with "
+        f'--map: {{"run": {{"from": "{name}"}}}}; if it names counters, give each a column'
+    )
+    return (Check("mixed_rows", "warning", int(again.sum()), text),) if name else ()
 
 
 def _doubt(t: NDArray[np.float64], column: str) -> tuple[Check, ...]:
