@@ -246,6 +246,24 @@ def test_times_in_several_units_are_refused(tmp_path, other):
         imported(tmp_path, "w.csv", f"time,a\n1714636800,1\n{other},2\n1714636802,3\n", "wide")
 
 
+@pytest.mark.parametrize(
+    ("column", "factor"),
+    [
+        ("time (s)", 1),
+        ("Time [ms]", 1e-3),
+        ("t_ms", 1e-3),
+        ("elapsed_time_min", 60),
+        ("Elapsed (h)", 3600),
+        ("ts_ns", 1e-9),
+    ],
+)
+def test_a_column_of_time_may_tell_its_unit(tmp_path, column, factor):
+    text = f"cpu_time_s|{column}|a\n5|0|1\n6|1000|2\n"
+    found = imported(tmp_path, "w.csv", text, "wide")
+    assert found.frame["t"].tolist() == [0, pytest.approx(1000 * factor)]
+    assert list(found.frame.columns[4:]) == ["cpu_time_s", "a"]
+
+
 def test_what_a_mapping_may_not_say(tmp_path):
     with pytest.raises(ColumnMissing, match=r'no column \'nothing\'; .*"t": .*the file has when, who'):
         imported(tmp_path, "w.csv", WIDE, "wide", {"t": "nothing"})

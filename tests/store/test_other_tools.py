@@ -217,6 +217,11 @@ TEXTS = {
         "series of Prometheus alone",
         "query_range",
     ),
+    "export of VictoriaMetrics": (
+        '{"metric":{"__name__":"up"},"values":[1,2],"timestamps":[1714636800000,1714636815000]}\n',
+        "series of Prometheus alone",
+        "query_range",
+    ),
     "nvidia-smi dmon": (
         "# gpu   pwr  gtemp    sm\n# Idx     W      C     %\n    0    50     40    99\n",
         "nvidia",

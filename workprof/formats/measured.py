@@ -6,10 +6,14 @@ where a trace of jobs is declared and read by the database.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workprof.core.units import DURATION_FACTORS
 from workprof.formats.declare import Unreadable
+from workprof.formats.generic import UNIT_SUFFIXES
 from workprof.store.reports import Check
 
 if TYPE_CHECKING:
@@ -26,8 +30,21 @@ BENCHMARK_KEYS = ("node", "benchmark", "argv", "stdout")
 WIDE = "wide"
 """Telemetry of a CSV file whose columns of time, run and workload are named by a mapping."""
 
+WORD_END = re.compile(r"[^a-zµ]+")
 TIME_NAMES = ("t", "time", "timestamp", "elapsed", "elapsed_time", "ts", "date")
-"""How such a file usually calls the time of its rows."""
+"""How such a file usually calls the time of its rows, with or without the unit behind it."""
+
+
+def time_column(names: Iterable[str]) -> str:
+    """The column that holds the time of the rows by its name, '' where there is none."""
+    by_name: dict[str, str] = {}
+    for name in names:
+        *before, last = WORD_END.split(name.lower().rstrip(")] "))
+        bare = "_".join(before) if UNIT_SUFFIXES.get(last) in DURATION_FACTORS else ""
+        by_name.setdefault(name.lower(), name)
+        by_name.setdefault(f"{bare} ", name)
+    return next((by_name[form] for end in ("", " ") for known in TIME_NAMES if (form := known + end) in by_name), "")
+
 
 TELEMETRY_FORMATS = (TELEMETRY, "perfspect", "perf-stat", "sadf", "prometheus", "psrecord", WIDE)
 MEASUREMENTS = (BENCHMARKS, *TELEMETRY_FORMATS, CONFIGURATIONS, SCOUT)

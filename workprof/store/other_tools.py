@@ -181,7 +181,12 @@ TOOLS = (
     ),
     _tool(r'"counter-value"\s*:', "a summary of perf stat", "it is one sum, no series", PERF),
     _tool(r"\A# started on \w{3} \w{3} ", "output of perf stat", COUNTS_ALONE, PERF),
-    _tool(r'"metric":\s*\{[^{}]*\},\s*"values":\s*\[\s*\[', "series of Prometheus alone", NOT_READ, RANGE),
+    _tool(
+        r'"metric":\s*\{[^{}]*\},\s*"values":\s*\[(?:\s*\[|[^\[\]]*\],\s*"timestamps":)',
+        "series of Prometheus alone",
+        NOT_READ,
+        RANGE,
+    ),
     _tool(r'"kind":\s*"PodMetrics', "pod metrics of the API", "it is one moment's use", PODS),
     _tool(
         r'\A(?!\s*[{\[])(?:.*\n){1,5}?\s*\{\s*"(?:apiVersion|items|kind)":',

@@ -19,7 +19,7 @@ from workprof.core.units import DAY_S, FIRST_EPOCH_S, GB, MINUTE_S, format_durat
 from workprof.formats import generic
 from workprof.formats.declare import TEXT
 from workprof.formats.fields import BOUNDS, FIELDS, REQUESTS, TIME_FIELDS
-from workprof.formats.measured import TIME_NAMES
+from workprof.formats.measured import time_column
 from workprof.store.connection import Database
 from workprof.store.home import room_in
 from workprof.store.json_rows import first_objects, is_json
@@ -116,8 +116,7 @@ def taken(database: Database, path: Path, options: IngestOptions) -> tuple[Inges
         further = {field: source for field, source in further.items() if field not in doubtful}
     elif result.refusal:
         if result.missing:
-            timed = any(name.lower() in TIME_NAMES for name in result.columns)
-            counters = OF_COUNTERS if timed else ""
+            counters = OF_COUNTERS if time_column(result.columns) else ""
             if not result.mapping:
                 raise ColumnMissing(f"{path.name}: {result.refusal.removesuffix(SAY_WHICH)}. {NO_PROPOSAL}.{counters}")
             raise ColumnMissing(f"{path.name}: {result.refusal}.{counters} A proposal: {as_json(result.mapping)}")

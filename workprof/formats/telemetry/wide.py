@@ -13,14 +13,14 @@ from workprof.core.errors import ColumnMissing, SettingsError
 from workprof.core.units import DURATION_FACTORS
 from workprof.formats.declare import Unreadable
 from workprof.formats.generic import UNIT_SUFFIXES
-from workprof.formats.measured import TIME_NAMES
+from workprof.formats.measured import WORD_END, time_column
 from workprof.formats.telemetry.samples import Samples, labelled, runs_apart, stem_of
 from workprof.formats.telemetry.text_table import NO_VALUE, Numbers, TextTable, header_of, numbers, read_table
 from workprof.formats.telemetry.times import CLOCK, is_epoch, of_day, seconds_of, since_start, usual_of
 from workprof.store.reports import Check
 
 FIELDS = ("t", "run", "workload", "status")
-DELIMITERS = (",", ";", "\t")
+DELIMITERS = (",", ";", "\t", "|")
 BARE_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)")
 ABSENT = (*NO_VALUE, "-", "--", "None", "none", "[N/A]", "[Not Supported]")
 """No value, as Python, nvidia-smi and people write it too."""
@@ -74,7 +74,7 @@ def read_wide(path: Path, mapping: Mapping[str, str], origin: str, unit: str = "
     cells = table.cells[usable]
     runs = cells[named.run].str.strip() if named.run else pd.Series(stem_of(origin), index=cells.index)
     workloads = cells[named.workload].str.strip() if named.workload else None
-    told = unit or UNIT_SUFFIXES.get(re.split(r"[^a-zµ]+", named.t.lower().rstrip(")] "))[-1], "")
+    told = unit or UNIT_SUFFIXES.get(WORD_END.split(named.t.lower().rstrip(")] "))[-1], "")
     dates = cells[named.date].str.strip().str.replace(BARE_DATE, r"\1-\2-\3", regex=True) if named.date else None
     t, elapsed = _times(cells[named.t], dates, runs, workloads, origin, DURATION_FACTORS.get(told, 1.0))
     frame = labelled(read.frame[usable], t, runs, workloads)
@@ -88,7 +88,7 @@ def read_wide(path: Path, mapping: Mapping[str, str], origin: str, unit: str = "
 
 
 def delimiter_of(path: Path) -> str:
-    """Which of comma, semicolon and tab splits the first line into most fields."""
+    """Which of comma, semicolon, tab and bar splits the first line into most fields."""
     return max(DELIMITERS, key=lambda delimiter: len(header_of(path, path.name, delimiter)))
 
 
@@ -98,7 +98,7 @@ def _named(table: TextTable, mapping: Mapping[str, str], origin: str) -> Named:
         raise SettingsError(f"the mapping names {unknown[0]!r}; a file of counters has {', '.join(FIELDS)}")
     columns = list(table.cells.columns)
     lower = {str(name).lower(): str(name) for name in columns}
-    given = {"t": next((lower[name] for name in TIME_NAMES if name in lower), "")} | dict(mapping)
+    given = {"t": time_column(columns)} | dict(mapping)
     for field in ("run", "workload"):
         if field in lower and field not in given and _labels(table.cells, lower[field], given["t"]):
             given[field] = lower[field]
