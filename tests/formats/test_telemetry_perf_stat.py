@@ -125,6 +125,30 @@ def test_a_time_that_falls_starts_another_run(tmp_path):
     assert found.frame["perf.faults/s"].tolist() == [5, 6, 7, 8]
 
 
+def test_another_first_line_starts_another_run(tmp_path):
+    """`--append`: where the second recording began later than the first ended, they were one."""
+    lines = [
+        "# started on Thu May  2 10:04:18 2024",
+        "     1.000000000,5,,faults,1,100.00,,",
+        "# started on Thu May  2 10:05:18 2024",
+        "     1.250000000,10,,faults,1,100.00,,",
+        "     2.250000000,7,,faults,1,100.00,,",
+    ]
+    found = imported(tmp_path, "perf.csv", "\n".join(lines))
+    assert found.frame["run"].tolist() == ["perf", "perf-2", "perf-2"]
+    assert found.frame["perf.faults/s"].tolist() == [5, 8, 7]
+
+
+def test_variances_are_no_cgroups(tmp_path):
+    lines = [f"     {t}.000000000,10,,cycles,0.{t}0%,999,100.00,," for t in (1, 2)]
+    assert imported(tmp_path, "perf.csv", "\n".join(lines)).frame["run"].tolist() == ["perf", "perf"]
+
+
+def test_words_of_the_program_may_stand_first(tmp_path):
+    found = imported(tmp_path, "perf.csv", "hello, world\n     1.000000000,5,,faults,1,100.00,,\n")
+    assert ([one.line for one in found.rejected], found.frame["perf.faults/s"].tolist()) == ([1], [5])
+
+
 @pytest.mark.parametrize("separator", [";", "\t", "|", ","])
 def test_decimal_commas_are_read_with_any_separator(tmp_path, separator):
     """gz/autoperf#1, apache/mesos, pull request 391."""

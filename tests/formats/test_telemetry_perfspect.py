@@ -267,3 +267,19 @@ def test_tables_of_power_units_and_of_gaudi_devices(tmp_path):
         "PDU.ActivePower(W)", "Gaudi.temperature.aip", "Gaudi.utilization.aip", "Gaudi.memory.used",
         "Gaudi.power.draw",
     ]  # fmt: skip
+
+
+def test_fields_of_tables_that_are_no_numbers_are_told(tmp_path):
+    """`100 MB` and `5,0` were left out without a word."""
+    text = json.dumps(
+        {
+            "Memory Telemetry": [
+                {"Time": f"10:00:0{at}", "free": "100 MB", "avail": "5,0", "used": at} for at in (1, 2)
+            ],
+            "CPU Telemetry": [{"Time": f"10:00:0{at}", "CPU": "0", "%usr": "5.0"} for at in (1, 2)],
+        }
+    )
+    found = imported(tmp_path, "tel.json", text)
+    assert list(found.frame.columns[4:]) == ["Memory.used", "CPU.%usr"]
+    (told,) = [check for check in found.checks if check.name == "text_fields"]
+    assert "Memory.free ('100 MB'), Memory.avail ('5,0')" in told.message

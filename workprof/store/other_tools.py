@@ -172,7 +172,12 @@ TOOLS = (
     _tool(r"^top - \d\d:\d\d:\d\d up ", "output of top", FOR_PEOPLE, SADF),
     _tool(r"^#<-+CPU|^#Date Time \[CPU\]", "output of collectl", NOT_READ, SADF),
     _tool(r"^\s*Performance counter stats for ", "a summary of perf stat", "it is one sum, no series", PERF),
-    _tool(r"^# +time +(?:core +|CPU +)?(?:cpus +)?counts ", "output of perf stat -I for people", COUNTS_ALONE, PERF),
+    _tool(
+        r"^# +time +(?:core +|CPU +)?(?:cpus +)?counts |\A *\d+\.\d{9} +[\d<]",
+        "output of perf stat -I for people",
+        COUNTS_ALONE,
+        PERF,
+    ),
     _tool(
         r'^time,.*,\n *\d+\.\d{9},[\d.,]*$|\A\s*\{"interval" : [\d.,]+, ',
         "metrics of perf stat (--metric-only)",

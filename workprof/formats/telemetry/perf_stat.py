@@ -7,7 +7,7 @@ line is a JSON object.
 import json
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ import pandas as pd
 
 from workprof.formats.declare import Unreadable
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
+from workprof.formats.telemetry.sniffing import PERF_STARTED
 from workprof.formats.telemetry.text_table import EXCERPT_CHARACTERS
 from workprof.store.lines import refuse_unread
 from workprof.store.reports import Check
@@ -28,6 +29,9 @@ CPU_SCOPE = re.compile(r"CPU\d+")
 OTHER_SCOPE = re.compile(r"[SDNCL]\d+(?:-[A-Z]+\d+)*")
 THREAD_SCOPE = re.compile(r"(?![\d.,]+-)\S.*-\d+")
 """Of --per-thread: a command's name, which may hold blanks, and the thread's number."""
+
+VARIANCE = re.compile(r"\d+\.\d+%")
+"""What -r puts behind the event."""
 
 COMMA = re.compile(r"\d,\d")
 JSON_SCOPES = {"cpu", "thread", "core", "cache", "cluster", "die", "socket", "node"}
@@ -48,6 +52,7 @@ class Count:
     measured_percent: float
     scope: str  # processor, core, socket ... that it is of; '' = all
     cgroup: str = ""  # of `-G`; each is a run of its own
+    recording: int = 0  # of several in a file (--append), each begun by its own first line
 
 
 @dataclass
@@ -56,6 +61,7 @@ class Interval:
 
     run: int
     at_s: float
+    recording: int = 0
     counts: dict[str, dict[str, list[float]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
 
     def count_of(self, event: str) -> float:
@@ -71,7 +77,7 @@ class Interval:
 
 
 def read_perf_stat(path: Path, origin: str) -> Samples:
-    """Rates per second of every event. A time that falls starts another run (`perf stat --append`).
+    """Rates per second of every event. A time that falls, or another first line, starts another run (`--append`).
 
     Raises TraceError when no line is one of perf's.
     """
@@ -93,13 +99,14 @@ def read_perf_stat(path: Path, origin: str) -> Samples:
 
 
 def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[Unreadable, ...]]:
-    counts, rejected, comments = [], [], 0
+    counts, rejected, comments, recording = [], [], 0, 0
     decimal, separator = ".", ","
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
         for number, line in enumerate(stream, start=1):
             text = line.rstrip("\r\n")
             if text.startswith("#"):
                 comments += 1
+                recording += text.startswith(PERF_STARTED)
                 continue
             if not text.strip():
                 continue
@@ -113,7 +120,7 @@ def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[Unreadable, ...
                     reason += "; of decimal commas in JSON, record again with LC_ALL=C"
                 rejected.append(Unreadable(number, "", text[:EXCERPT_CHARACTERS], reason))
             else:
-                counts.append(count)
+                counts.append(replace(count, recording=recording))
     refuse_unread(path, origin, len(counts) + len(rejected) + comments)
     return counts, tuple(rejected)
 
@@ -168,6 +175,7 @@ def _count(words: list[str]) -> Count | None:
     event, after = _event(rest[2:])
     if NUMBER.fullmatch(event):
         return None  # --metric-only: numbers alone
+    after = after[1:] if after and VARIANCE.fullmatch(after[0]) else after
     cgroup = ""
     later = len(after) > 2 and DIGITS.fullmatch(after[1]) and PERCENT.fullmatch(after[2])
     if later or (after and not NUMBER.fullmatch(after[0])):
@@ -193,10 +201,10 @@ def _event(words: list[str]) -> tuple[str, list[str]]:
 def _intervals(counts: list[Count]) -> list[Interval]:
     result: list[Interval] = []
     for count in counts:
-        if not result or count.at_s != result[-1].at_s:
-            fell = bool(result) and count.at_s < result[-1].at_s
-            run = result[-1].run + fell if result else 1
-            result.append(Interval(run, count.at_s))
+        last = result[-1] if result else Interval(1, -np.inf, count.recording)
+        if (count.at_s, count.recording) != (last.at_s, last.recording):
+            again = count.at_s < last.at_s or count.recording != last.recording
+            result.append(Interval(last.run + again, count.at_s, count.recording))
         result[-1].counts[count.event][count.scope].append(count.value)
     return result
 

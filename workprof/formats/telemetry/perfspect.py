@@ -7,6 +7,7 @@ PerfSpect 3 (intel/PerfSpect, cmd/metrics/print.go, cmd/telemetry/telemetry_tabl
 import io
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -47,14 +48,16 @@ def read_tables(whole: Any, origin: str) -> Samples:
 
     Raises TraceError when the document is not tables of records with times.
     """
-    tables, strange = {}, 0
+    tables, strange, texts = {}, 0, dict[str, str]()
     if isinstance(whole, dict):
         for name, records in whole.items():
             rows = [one for one in records if isinstance(one, dict)] if isinstance(records, list) else []
             strange += len(records) - len(rows) if rows else 0
             time = next((one for one in TIMES if rows and all(one in row for row in rows)), None)
             if time is not None:
-                tables[str(name).removesuffix(" Telemetry")] = _table(rows, time, origin)
+                short = str(name).removesuffix(" Telemetry")
+                tables[short] = _table(rows, time, origin)
+                texts |= {f"{short}.{field}": text for field, text in _texts_of(rows, time, tables[short])}
     series = {name: table for name, table in tables.items() if len(table) > 0}
     if not series:
         raise TraceError(
@@ -65,7 +68,13 @@ def read_tables(whole: Any, origin: str) -> Samples:
     lacking = len(whole) - len(series)
     text = f"{lacking:,} tables hold no records with a time and are left out"
     odd = f"{strange:,} entries of tables are no records and are left out"
-    result = (Check("left_out_tables", "info", lacking, text), Check("odd_records", "warning", strange, odd))
+    shown = ", ".join(f"{field} ({value!r})" for field, value in list(texts.items())[:8])
+    units = f"{len(texts):,} fields are left out, as they hold texts, units or decimal commas: {shown}"
+    result = (
+        Check("left_out_tables", "info", lacking, text),
+        Check("odd_records", "warning", strange, odd),
+        Check("text_fields", "warning", len(texts), units),
+    )
     checks = tuple(check for check in result if check.count)
     stem = stem_of(origin)
     return Samples(labelled(frame.reset_index(drop=True), since_start(clock), stem), (), 0, checks)
@@ -80,6 +89,15 @@ def _table(rows: list[dict[str, Any]], time: str, origin: str) -> pd.DataFrame:
     grouped = values.groupby(times)
     means, sums = grouped.mean(), grouped.sum(min_count=1)
     return pd.DataFrame({name: (means if AVERAGED.search(name) else sums)[name] for name in values}, index=means.index)
+
+
+def _texts_of(rows: list[dict[str, Any]], time: str, table: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a table of which no value is a number, with the first that holds something."""
+    for name in dict.fromkeys(key for row in rows for key in row):
+        if name not in (time, *ITEMS, *table):
+            first = next((str(row[name]) for row in rows if str(row.get(name) or "").strip()), "")
+            if first:
+                yield name, first[:40]
 
 
 def _on(clock: np.ndarray[Any, np.dtype[np.float64]], table: pd.DataFrame) -> pd.DataFrame:

@@ -6,6 +6,10 @@ PERF_LINE = re.compile(
     r"\s*\d+[.,]\d{6,}(?P<sep>[^\w.\s]|\t)(?:[\d.,]+|<not (?:counted|supported)>|[A-Z][\w-]*(?P=sep)|"
     r"[^\W\d][^,;\t|\n]*-\d+(?P=sep))"
 )
+PERF_METRICS = "time,"
+"""How the names of --metric-only begin, below which stand no counts."""
+
+PERF_PADDED = re.compile(r" +\d+[.,]\d{9}[^\w.\s]")
 PERF_STARTED = "# started on "
 """How perf begins a file of its own (-o); what it warns of may stand before its first counts."""
 
@@ -48,7 +52,10 @@ def _of_json(content: str) -> str | None:
 
 def _is_perf(head: str) -> bool:
     lines = [line for line in head.splitlines() if line.strip() and not line.startswith("#")]
-    return any(map(_is_perf_line, lines if head.startswith(PERF_STARTED) else lines[:1]))
+    if lines and lines[0].startswith(PERF_METRICS):
+        return False
+    started = head.startswith(PERF_STARTED)
+    return any(_is_perf_line(line) for at, line in enumerate(lines) if not at or started or PERF_PADDED.match(line))
 
 
 def _is_perf_line(line: str) -> bool:
