@@ -279,6 +279,12 @@ def test_what_was_read_as_another_number_is_refused(benchmark, stdout, said):
         parse_output(benchmark, stdout)
 
 
+def test_sysbench_1_1_names_its_time_otherwise():
+    told = "Throughput:\n    events/s (eps):                      1854.3200\n    time elapsed: "
+    newer = SYSBENCH_CPU.replace("General statistics:\n    total time:", told).replace("1.0.20", "1.1.0")
+    assert parse_output("cpu-sysbench", newer).numbers == parse_output("cpu-sysbench", SYSBENCH_CPU).numbers
+
+
 def test_commas_between_thousands_are_read():
     found = parse_output("network-qperf", QPERF_PLAIN.replace("3842703360", "3,842,703,360"))
     assert found.numbers["tcp_bw_bandwidth"] == 3842703360

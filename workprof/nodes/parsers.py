@@ -106,7 +106,7 @@ _N = r"([0-9][0-9.,]*)"
 _VERSION = re.compile(r"^sysbench\s+(\S+)", re.MULTILINE)
 
 _COMMON = {
-    "total_time": rf"^[ \t]*total time:[ \t]*{_N}((?:[^\s0-9.,]\S*)?)[ \t\r]*$",
+    "total_time": rf"^[ \t]*(?:total time|time elapsed):[ \t]*{_N}((?:[^\s0-9.,]\S*)?)[ \t\r]*$",
     "total_number_of_events": rf"^[ \t]*total number of events:[ \t]*{_N}()[ \t\r]*$",
     "fairness_events_avg": rf"^[ \t]*events \(avg/stddev\):[ \t]*{_N}()/{_N}[ \t\r]*$",
     "fairness_events_stddev": rf"^[ \t]*events \(avg/stddev\):[ \t]*[0-9.,]+/{_N}()[ \t\r]*$",
