@@ -224,9 +224,13 @@ def test_rows_of_one_time_that_a_text_tells_apart_are_doubted(tmp_path):
     text = "time,host,a\n1714636800,x,1\n1714636800,y,2\n1714636801,x,1\n1714636801,y,2\n"
     found = imported(tmp_path, "w.csv", text, "wide")
     (told,) = [check for check in found.checks if check.name == "mixed_rows"]
-    assert told.count == 2
+    assert told.count == 4
     assert '--map: {"run": {"from": "host"}}' in told.message
     assert "mixed_rows" not in checks(imported(tmp_path, "w.csv", text, "wide", {"run": "host"}))
+    devices = "".join(f"171463680{at}.{gpu},{gpu},{at}\n" for at in range(3) for gpu in (0, 1))
+    assert checks(imported(tmp_path, "w.csv", f"time,index,a\n{devices}", "wide"))["mixed_rows"] == 6
+    sizes = "time,host,cores\n" + "".join(f"{at},{host},{n}\n" for at in range(9) for host, n in (("x", 8), ("y", 16)))
+    assert "mixed_rows" not in checks(imported(tmp_path, "w.csv", sizes, "wide", {"run": "host"}))
     numbered = imported(tmp_path, "w.csv", text.replace("host", "run").replace("x", "1").replace("y", "2"), "wide")
     assert numbered.frame["run"].tolist() == ["1", "1", "2", "2"]
 
@@ -274,6 +278,8 @@ def test_what_a_mapping_may_not_say(tmp_path):
     for text in ("2026-11-21T10:00:00", "-1"), ("-1", "2026-11-21T10:00:00"):
         with pytest.raises(TraceError, match=r"w\.csv"):
             imported(tmp_path, "w.csv", f"t,a\n{text[0]},1\n{text[1]},1\n", "wide")
+    with pytest.raises(TraceError, match=r"begins with Excel's line sep=.*take that line out"):
+        imported(tmp_path, "w.csv", "sep=;\nt;a\n1;1\n", "wide")
     with pytest.raises(TraceError, match="'soon' is no time"):
         imported(tmp_path, "w.csv", "t,a\nsoon,1\n", "wide")
 

@@ -31,7 +31,7 @@ WIDE = "wide"
 """Telemetry of a CSV file whose columns of time, run and workload are named by a mapping."""
 
 WORD_END = re.compile(r"[^a-zµ]+")
-TIME_NAMES = ("t", "time", "timestamp", "elapsed", "elapsed_time", "ts", "date")
+TIME_NAMES = ("t", "time", "timestamp", "datetime", "date_time", "elapsed", "elapsed_time", "ts", "date")
 """How such a file usually calls the time of its rows, with or without the unit behind it."""
 
 

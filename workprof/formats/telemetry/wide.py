@@ -1,5 +1,6 @@
 """Any CSV file of counters: the user names the columns of time, run and workload; numbers are counters."""
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workprof.core.errors import ColumnMissing, SettingsError
+from workprof.core.errors import ColumnMissing, SettingsError, TraceError
 from workprof.core.units import DURATION_FACTORS
 from workprof.formats.declare import Unreadable
 from workprof.formats.generic import UNIT_SUFFIXES
@@ -33,6 +34,7 @@ WITH_UNIT = re.compile(
 )
 """A number for people: with a unit, or blanks between thousands."""
 
+LEAST_TURNS = 3
 SHORTEST_S, LONGEST_S = 1e-3, 100.0
 """Usual steps outside are doubtful where nothing says in which unit times are."""
 
@@ -65,7 +67,7 @@ def read_wide(path: Path, mapping: Mapping[str, str], origin: str, unit: str = "
         ColumnMissing: when a column of the mapping, or one of time, is absent.
         SettingsError: when the mapping names another field.
     """
-    table = read_table(path, origin, delimiter_of(path))
+    table = read_table(path, origin, delimiter_of(path, origin))
     named = _named(table, mapping, origin)
     counters, texts = _counters(table, named)
     read = numbers(table, counters, origin, ABSENT)
@@ -80,16 +82,21 @@ def read_wide(path: Path, mapping: Mapping[str, str], origin: str, unit: str = "
     frame = labelled(read.frame[usable], t, runs, workloads)
     if named.status:
         frame["status"] = cells[named.status].str.strip()
-    checks = (*_text_checks(table, texts), *_mixed(frame, cells[list(texts)]))
+    checks = (*_text_checks(table, texts), *_mixed(frame, cells[[*texts, *counters]], texts))
     if elapsed:
         frame["run"], again = runs_apart(frame)
         checks += again + (() if told in DURATION_FACTORS else _doubt(t, named.t))
     return Samples(frame, _rejected(table, read, untimed, named.t), read.infinite, checks, of_any_kind=True)
 
 
-def delimiter_of(path: Path) -> str:
-    """Which of comma, semicolon, tab and bar splits the first line into most fields."""
-    return max(DELIMITERS, key=lambda delimiter: len(header_of(path, path.name, delimiter)))
+def delimiter_of(path: Path, origin: str) -> str:
+    """Which of comma, semicolon, tab and bar splits the first line into most fields.
+
+    Raises TraceError when the first line is Excel's own, which only says what separates.
+    """
+    if header_of(path, origin, "\n")[0].lower().startswith("sep="):
+        raise TraceError(f"{origin} begins with Excel's line sep=, above the names; take that line out")
+    return max(DELIMITERS, key=lambda delimiter: len(header_of(path, origin, delimiter)))
 
 
 def _named(table: TextTable, mapping: Mapping[str, str], origin: str) -> Named:
@@ -192,17 +199,28 @@ def _text_checks(table: TextTable, texts: tuple[str, ...]) -> tuple[Check, ...]:
     return tuple(check for check in result if check.count)
 
 
-def _mixed(frame: pd.DataFrame, texts: pd.DataFrame) -> tuple[Check, ...]:
-    """The doubt about rows of one time that a text tells apart: several hosts, or a counter in each row."""
-    again = frame.duplicated(["workload", "run", "t"])
+def _mixed(frame: pd.DataFrame, cells: pd.DataFrame, texts: tuple[str, ...]) -> tuple[Check, ...]:
+    """The doubt about rows that a column tells apart: several hosts or devices, or a counter in each row."""
     keys = frame[["workload", "run", "t"]]
-    apart = (str(name) for name in texts if again.any() and not keys.assign(text=texts[name]).duplicated().any())
-    name = next(apart, "")
+    again = bool(keys.duplicated().any())
+    apart = (name for name in texts if again and not keys.assign(text=cells[name]).duplicated().any())
+    first = cells[(frame.groupby(["workload", "run"], dropna=False, sort=False).ngroup() == 0).to_numpy()]
+    turns = (str(name) for name in first if _takes_turns(first[name].head(LOOKED_AT)))
+    name = next(itertools.chain(apart, turns), "")
     text = (
-        f"{int(again.sum()):,} rows have the time of another row and differ in {name}: if it names runs, say so with "
-        f'--map: {{"run": {{"from": "{name}"}}}}; if it names counters, give each a column'
+        f"{len(frame):,} rows of a run take turns in {name}: if it names runs, say so with --map: "
+        f'{{"run": {{"from": "{name}"}}}}; if it names counters, give each a column'
     )
-    return (Check("mixed_rows", "warning", int(again.sum()), text),) if name else ()
+    return (Check("mixed_rows", "warning", len(frame), text),) if name else ()
+
+
+def _takes_turns(cells: pd.Series) -> bool:
+    """Tell whether the same values follow each other over and over, as names of hosts and numbers of devices do."""
+    values = cells.str.strip().to_numpy()
+    each = len(set(values))
+    if each < 2 or len(values) < LEAST_TURNS * each or len(set(values[:each])) < each:
+        return False
+    return bool((values[each:] == values[:-each]).all())
 
 
 def _doubt(t: NDArray[np.float64], column: str) -> tuple[Check, ...]:
