@@ -145,9 +145,13 @@ def _counters(table: TextTable, named: Named) -> tuple[tuple[str, ...], tuple[st
 
 
 def _filled(cells: pd.Series) -> pd.Series:
-    """The first cells that hold something."""
-    stripped = cells.str.strip()
-    return stripped[~stripped.isin(ABSENT)].head(LOOKED_AT)
+    """The first cells that hold something; the whole column is looked at where its beginning is empty."""
+    for part in (cells.head(LOOKED_AT), cells):
+        stripped = part.str.strip()
+        filled = stripped[~stripped.isin(ABSENT)].head(LOOKED_AT)
+        if len(filled):
+            break
+    return filled
 
 
 def _holds_numbers(cells: pd.Series) -> bool:
