@@ -238,10 +238,15 @@ def test_rows_of_one_time_that_a_text_tells_apart_are_doubted(tmp_path):
 def test_times_of_which_some_have_a_zone_are_refused(tmp_path):
     """They were read as UTC, hours beside the others."""
     text = "time,a\n2024-05-02T08:00:01+02:00,1\n2024-05-02T08:00:02,2\n"
-    with pytest.raises(TraceError, match="has a zone and '2024-05-02T08:00:02' has none"):
+    with pytest.raises(TraceError, match=r"\+02:00' and '2024-05-02T08:00:02' are of unlike zones"):
         imported(tmp_path, "w.csv", text, "wide")
-    text = "time,a\n2024-05-02T08:00:01+02:00,1\n2024-05-02T06:00:02Z,2\n2024-05-02 06:00:03 UTC,3\n"
-    assert imported(tmp_path, "w.csv", text, "wide").frame["t"].tolist() == [1, 2, 3]
+    text = "time,a\n2024-10-27 02:59:59 CEST,1\n2024-10-27 02:00:00 CET,2\n"
+    with pytest.raises(TraceError, match="CEST' and '2024-10-27 02:00:00 CET' are of unlike zones"):
+        imported(tmp_path, "w.csv", text, "wide")
+    text = "time,a\n2024-05-02T08:00:01+02:00,1\n2024-05-02T06:00:02Z,2\n"
+    assert imported(tmp_path, "w.csv", text, "wide").frame["t"].tolist() == [1, 2]
+    text = "time,a\n2024-05-02 08:00:01 CEST,1\n2024-05-02 08:00:02 CEST,2\n"
+    assert imported(tmp_path, "w.csv", text, "wide").frame["t"].tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("other", ["1714636801000", "0", "5"])

@@ -15,7 +15,9 @@ from workprof.store.reports import Check
 Seconds = NDArray[np.float64]
 
 CLOCK = re.compile(r"(\d{1,2}):([0-5]\d):((?:[0-5]\d|60)(?:\.\d+)?)(?:\s*([AaPp])[Mm])?", re.ASCII)
-ZONE = re.compile(r":\d\d\S*?(?:Z| UTC|[+-]\d\d(?::?\d\d)?)$")
+ZONE = re.compile(r":\d\d[\d.]*(?:Z|[+-]\d\d(?::?\d\d)?| (?P<name>(?!AM|PM)[A-Z]{2,5}))$")
+"""The zone of a time; times of one zone are as far apart whatever its name means."""
+
 HALF_DAY_H = 12
 EPOCH_S, EPOCH_MS, EPOCH_US, EPOCH_NS = 1e8, 1e11, 1e14, 1e17
 """A number above the first is no elapsed time but seconds since 1970 (March 1973 at least), above others ms, µs, ns."""
@@ -102,13 +104,13 @@ def _clock_seconds(match: re.Match[str]) -> float:
 
 
 def _dates(texts: list[str], origin: str) -> Seconds:
-    zoned = [ZONE.search(text) is not None for text in texts]
-    if any(zoned) and not all(zoned):
-        raise TraceError(
-            f"{origin}: {texts[zoned.index(True)]!r} has a zone and {texts[zoned.index(False)]!r} has none; write all "
-            f"times in one way"
-        )
-    plain = pd.Series([text.removesuffix(" UTC") for text in texts], dtype="str")
+    zones = [ZONE.search(text) for text in texts]
+    names = [zone["name"] if zone else "no zone" for zone in zones]
+    if len(set(names)) > 1:
+        other = names.index(next(name for name in names if name != names[0]))
+        raise TraceError(f"{origin}: {texts[0]!r} and {texts[other]!r} are of unlike zones; write all times in one way")
+    named = any(zone and zone["name"] for zone in zones)
+    plain = pd.Series([text.rpartition(" ")[0] if named else text for text in texts], dtype="str")
     try:
         result = pd.to_datetime(plain, errors="coerce", utc=True, format="ISO8601")
         seconds = (result - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
