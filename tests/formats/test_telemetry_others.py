@@ -141,6 +141,9 @@ def test_runs_and_workloads_go_by_their_own_names(tmp_path):
     found = imported(tmp_path, "w.csv", text, "wide")
     assert found.frame["run"].tolist() == ["7", "7", "7", "8", "8", "8"]
     assert (set(found.frame["workload"]), list(found.frame.columns[4:])) == ({"w"}, ["a"])
+    hosts = "time,host,a\n1714636800,n1,1\n1714636801,n1,2\n1714636900,n2,3\n1714636901,n2,4\n"
+    assert imported(tmp_path, "w.csv", hosts, "wide").frame["run"].tolist() == ["n1", "n1", "n2", "n2"]
+    assert imported(tmp_path, "w.csv", hosts.replace("n2", "n1"), "wide").frame["run"].unique().tolist() == ["w"]
     counted = "t,run\n" + "".join(f"{t},{n}\n" for t, n in enumerate([3, 1, 3, 2, 1]))
     assert imported(tmp_path, "w.csv", counted, "wide").frame["run_2"].tolist() == [3, 1, 3, 2, 1]
 
@@ -221,17 +224,17 @@ def test_a_clock_goes_with_the_day_beside_it(tmp_path, days, clocks):
 
 
 def test_rows_of_one_time_that_a_text_tells_apart_are_doubted(tmp_path):
-    text = "time,host,a\n1714636800,x,1\n1714636800,y,2\n1714636801,x,1\n1714636801,y,2\n"
+    text = "time,metric,a\n1714636800,x,1\n1714636800,y,2\n1714636801,x,1\n1714636801,y,2\n"
     found = imported(tmp_path, "w.csv", text, "wide")
     (told,) = [check for check in found.checks if check.name == "mixed_rows"]
     assert told.count == 4
-    assert '--map: {"run": {"from": "host"}}' in told.message
-    assert "mixed_rows" not in checks(imported(tmp_path, "w.csv", text, "wide", {"run": "host"}))
-    devices = "".join(f"171463680{at}.{gpu},{gpu},{at}\n" for at in range(3) for gpu in (0, 1))
-    assert checks(imported(tmp_path, "w.csv", f"time,index,a\n{devices}", "wide"))["mixed_rows"] == 6
+    assert '--map: {"run": {"from": "metric"}}' in told.message
+    assert "mixed_rows" not in checks(imported(tmp_path, "w.csv", text, "wide", {"run": "metric"}))
+    devices = "".join(f"171463680{at}.{gpu},{gpu},{at}\n" for at in range(5) for gpu in (0, 1))
+    assert checks(imported(tmp_path, "w.csv", f"time,index,a\n{devices}", "wide"))["mixed_rows"] == 10
     sizes = "time,host,cores\n" + "".join(f"{at},{host},{n}\n" for at in range(9) for host, n in (("x", 8), ("y", 16)))
     assert "mixed_rows" not in checks(imported(tmp_path, "w.csv", sizes, "wide", {"run": "host"}))
-    numbered = imported(tmp_path, "w.csv", text.replace("host", "run").replace("x", "1").replace("y", "2"), "wide")
+    numbered = imported(tmp_path, "w.csv", text.replace("metric", "run").replace("x", "1").replace("y", "2"), "wide")
     assert numbered.frame["run"].tolist() == ["1", "1", "2", "2"]
 
 

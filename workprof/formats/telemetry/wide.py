@@ -34,7 +34,13 @@ WITH_UNIT = re.compile(
 )
 """A number for people: with a unit, or blanks between thousands."""
 
-LEAST_TURNS = 3
+OWN_NAMES = {
+    "run": ("run", "host", "hostname", "node", "nodename", "machine", "instance"),
+    "workload": ("workload",),
+}
+"""Columns that name runs and workloads where the mapping names none: several hosts are runs, as in other formats."""
+
+LEAST_TURNS = 5
 SHORTEST_S, LONGEST_S = 1e-3, 100.0
 """Usual steps outside are doubtful where nothing says in which unit times are."""
 
@@ -59,7 +65,7 @@ def read_wide(path: Path, mapping: Mapping[str, str], origin: str, unit: str = "
     """The samples of a CSV file; times since 1970 and clock times become seconds since the start of each run.
 
     `mapping`: 't', 'run', 'workload', 'status' -> column; a missing 't' is looked for under its usual names, runs and
-    workloads under their own. A clock goes with the day of a column `date`. The unit is of times in numbers; '' = as
+    workloads under `OWN_NAMES`. A clock goes with the day of a column `date`. The unit is of times in numbers; '' = as
     the column's name tells, else s. The origin names the run where the file names none; an elapsed time that falls back
     to its start begins another run.
 
@@ -106,9 +112,11 @@ def _named(table: TextTable, mapping: Mapping[str, str], origin: str) -> Named:
     columns = list(table.cells.columns)
     lower = {str(name).lower(): str(name) for name in columns}
     given = {"t": time_column(columns)} | dict(mapping)
-    for field in ("run", "workload"):
-        if field in lower and field not in given and _labels(table.cells, lower[field], given["t"]):
-            given[field] = lower[field]
+    for field, names in OWN_NAMES.items():
+        labels = (lower[name] for name in names if name in lower and lower[name] not in given.values())
+        name = next((one for one in labels if _labels(table.cells, one, given["t"], alone=one.lower() == field)), "")
+        if name and field not in given:
+            given[field] = name
     for field, column in given.items():
         if column not in columns:
             raise ColumnMissing(
@@ -117,18 +125,21 @@ def _named(table: TextTable, mapping: Mapping[str, str], origin: str) -> Named:
             )
     date = lower.get("date", "")
     clocked = date not in ("", given["t"]) and _filled(table.cells[given["t"]]).str.fullmatch(CLOCK).all()
-    return Named(*(given.get(field, "") for field in FIELDS), date if clocked else "")
+    run, workload, status = (given.get(field, "") for field in FIELDS[1:])
+    return Named(given["t"], run, workload, status, date if clocked else "")
 
 
-def _labels(cells: pd.DataFrame, column: str, time: str) -> bool:
-    """Tell whether a column names something; one of numbers, such as 'run', may count processes.
+def _labels(cells: pd.DataFrame, column: str, time: str, *, alone: bool) -> bool:
+    """Tell whether a column names something, be it one thing alone; one of numbers, as 'run', may count processes.
 
     It names where it holds texts, or numbers that stand in blocks, or of which each has a row at each time.
     """
     values = cells[column].str.strip()
+    blocks, each = int((values != values.shift()).sum()), values.nunique()
+    if each < 2 and not alone:
+        return False
     if not _holds_numbers(values):
         return True
-    blocks, each = int((values != values.shift()).sum()), values.nunique()
     if blocks == each:
         return 2 * blocks <= len(values)
     return time in cells and each * cells[time].nunique() == len(cells) and not cells.duplicated([column, time]).any()
