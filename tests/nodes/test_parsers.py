@@ -266,7 +266,8 @@ OLD_MEMORY = SYSBENCH_MEMORY.replace("sysbench 1.0.20 (using", "sysbench 0.5:  (
         ("network-qperf", QPERF_PLAIN + QPERF_ROUNDED, "holds tcp_bw twice"),
         ("memory-sysbench", OLD_MEMORY, "of sysbench 0.5, which counts otherwise; run sysbench 1.0"),
         ("cpu-sysbench", SYSBENCH_CPU.replace("CPU speed", "FATAL: forcing shutdown...\nCPU speed"), "FATAL: forcing"),
-        ("network-iperf3", json.dumps(iperf3(protocol="UDP")), "iperf3 sent UDP, at the rate that was asked for"),
+        ("network-iperf3", json.dumps(iperf3(protocol="UDP")), "iperf3 sent UDP; run it over TCP"),
+        ("disk-fio", f"{json.dumps(fio())}\nfio: terminating on signal 2\n", "fio was interrupted"),
         (
             "network-iperf3",
             json.dumps(iperf3()).replace('"test_start"', '"accepted_connection": {}, "test_start"'),

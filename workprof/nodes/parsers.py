@@ -208,6 +208,7 @@ def _version(stdout: str) -> dict[str, str]:
 
 
 SIDES = ("read", "write")
+INTERRUPTED = "fio: terminating on signal"
 MOST_DIGITS = 6
 """Of a number of processes."""
 
@@ -220,10 +221,12 @@ _REQUESTS = {"min": "iops_min", "max": "iops_max", "avg": "iops_mean", "stdev": 
 def parse_fio(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """The metrics of fio; a direction in which nothing was moved is absent, not zero.
 
-    Raises TraceError when the output is cut short, a job failed, or there are several jobs.
+    Raises TraceError when the output is cut short, fio was interrupted, a job failed, or there are several jobs.
     """
     del argv  # everything that matters is in the document
     document = json_document(stdout, "{")
+    if INTERRUPTED in stdout:
+        raise TraceError("fio was interrupted: its numbers are of a part of the run; run it again")
     job = _only_job(document)
     disks, options = (
         document.get("disk_util"),
@@ -340,9 +343,8 @@ def parse_iperf3(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     told = start if isinstance(start, dict) else {}
     test = told.get("test_start")
     if isinstance(test, dict) and str(test.get("protocol", "TCP")).upper() != "TCP":
-        raise TraceError(
-            f"iperf3 sent {test['protocol']!s:.20}, at the rate that was asked for; run it over TCP (without -u)"
-        )
+        protocol = str(test["protocol"])[:20]
+        raise TraceError(f"iperf3 sent {protocol}; run it over TCP, as the rate of UDP is what was asked for")
     if "accepted_connection" in told:
         raise TraceError("output is of iperf3's server (-s), which does not know both ends; give that of the client")
     reverse = number_at(document, "start", "test_start", "reverse") > 0
