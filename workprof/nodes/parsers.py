@@ -344,7 +344,7 @@ def parse_iperf3(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     test = told.get("test_start")
     if isinstance(test, dict) and str(test.get("protocol", "TCP")).upper() != "TCP":
         protocol = str(test["protocol"])[:20]
-        raise TraceError(f"iperf3 sent {protocol}; run it over TCP, as the rate of UDP is what was asked for")
+        raise TraceError(f"iperf3 sent {protocol}; run it over TCP, as the rate of UDP is that of its option -b")
     if "accepted_connection" in told:
         raise TraceError("output is of iperf3's server (-s), which does not know both ends; give that of the client")
     reverse = number_at(document, "start", "test_start", "reverse") > 0
