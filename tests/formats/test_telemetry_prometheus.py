@@ -53,6 +53,12 @@ def test_temperatures_of_several_sensors_are_averaged_and_said_so(tmp_path):
     )
 
 
+def test_series_alone_are_an_answer(tmp_path):
+    """What `promtool query range -o json` writes."""
+    text = json.dumps([series("node_load1", [1, 2, 3])])
+    assert imported(tmp_path, "prom.json", text).frame["node_load1"].tolist() == [1, 2, 3]
+
+
 def test_a_total_that_fell_was_reset(tmp_path):
     found = imported(tmp_path, "prom.json", answer(series("x_total", [10, 20, 3, 4])))
     assert found.frame["t"].tolist() == [1, 2, 3]

@@ -212,14 +212,9 @@ TEXTS = {
     ),
     "perf stat -j --metric-only": ('{"interval" : 1.0, "GHz" : "2.5"}\n', "--metric-only", "-I 1000"),
     "perf stat --metric-only": ("time,GHz,insn per cycle,\n     1.000269405,2.50,1.25,\n", "--metric-only", "-I 1000"),
-    "promtool": (
-        '[{"metric":{"__name__":"up","instance":"a"},"values":[[1714636800,"5"],[1714636815,"6"]]}]',
-        "series of Prometheus alone",
-        "query_range",
-    ),
     "export of VictoriaMetrics": (
         '{"metric":{"__name__":"up"},"values":[1,2],"timestamps":[1714636800000,1714636815000]}\n',
-        "series of Prometheus alone",
+        "VictoriaMetrics",
         "query_range",
     ),
     "nvidia-smi dmon": (

@@ -36,6 +36,7 @@ OPENCOST = (
     "the same with --map FILE.json, whose requests are CPUCoreRequestAverage and RAMByteRequestAverage: CPUCores and "
     "RAMBytes are the larger of request and use"
 )
+RANGE = "the whole answer of /api/v1/query_range, with `status` and `data`"
 PROMTOOL = "its JSON (`promtool query range -o json`), or the same range query of the HTTP API (see docs/formats)"
 SADF = "`sadf -d FILE -- -A > counters.csv` of a FILE of `sar -o FILE 1`, or record with `workprof record`"
 ALIBABA = (
@@ -48,7 +49,6 @@ GPU = (
     "numbers without units of one GPU, `nvidia-smi -i 0 --query-gpu=timestamp,utilization.gpu,memory.used "
     "--format=csv,nounits -l 1 > gpu.csv`, with --format wide; or record with `workprof record`"
 )
-RANGE = "the whole answer of /api/v1/query_range, with `status` and `data`"
 SUITE = "runs of `workprof nodes suite`, or a line of JSON for each run as it writes them (see docs/nodes.md)"
 USAGE = "a line for each run from `workprof record --usage runs.csv -- COMMAND`"
 GRAFANA = "the panel's CSV (Inspect, Data, Download CSV), or a range query of Prometheus (see docs/formats)"
@@ -186,12 +186,7 @@ TOOLS = (
     ),
     _tool(r'"counter-value"\s*:', "a summary of perf stat", "it is one sum, no series", PERF),
     _tool(r"\A# started on \w{3} \w{3} ", "output of perf stat", COUNTS_ALONE, PERF),
-    _tool(
-        r'"metric":\s*\{[^{}]*\},\s*"values":\s*\[(?:\s*\[|[^\[\]]*\],\s*"timestamps":)',
-        "series of Prometheus alone",
-        NOT_READ,
-        RANGE,
-    ),
+    _tool(r'"values":\s*\[[^\[\]]*\],\s*"timestamps":', "an export of VictoriaMetrics", NOT_READ, RANGE),
     _tool(r'"kind":\s*"PodMetrics', "pod metrics of the API", "it is one moment's use", PODS),
     _tool(
         r'\A(?!\s*[{\[])(?:.*\n){1,5}?\s*\{\s*"(?:apiVersion|items|kind)":',

@@ -107,6 +107,8 @@ def read_prometheus(path: Path, origin: str) -> Samples:
 
 
 def _matrix(result: Any, origin: str) -> list[dict[str, Any]]:
+    if isinstance(result, list):  # the series alone, as promtool writes them
+        return [one for one in result if isinstance(one, dict)]
     if not isinstance(result, dict) or result.get("status") == "error":
         message = result.get("error", result.get("errorType", "")) if isinstance(result, dict) else "no object"
         raise TraceError(f"{origin}: Prometheus answered with an error ({message}); mend the query and save it again")
@@ -192,8 +194,8 @@ def _is_total(name: str) -> bool:
     return name.partition("{")[0].endswith(TOTAL)
 
 
-def _result_checks(document: dict[str, Any], without: int, series: list[Series]) -> tuple[Check, ...]:
-    lists = [document.get(key) for key in ("warnings", "infos")]
+def _result_checks(document: Any, without: int, series: list[Series]) -> tuple[Check, ...]:
+    lists = [document.get(key) for key in ("warnings", "infos")] if isinstance(document, dict) else []
     messages = [str(text) for one in lists if isinstance(one, list) for text in one]
     full = sum(len(one.points) >= MOST_POINTS for one in series)
     result = (

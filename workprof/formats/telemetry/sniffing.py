@@ -21,6 +21,7 @@ PSRECORD_STARTS = ("# Elapsed time", "elapsed_time,nproc,cpu,")
 SADF_HEADER = re.compile(r"# hostname([;,\t|])interval\1timestamp")
 FLAT_SAR = re.compile(r"timestamp,(?:[\w]+\.[^,]*,)*cpu\.%")
 PROMETHEUS_KEYS = re.compile(r'"(?:resultType|errorType)"')
+PROMETHEUS_SERIES = re.compile(r'\s*\[\s*\{\s*"metric":\s*\{[^{}]*\},\s*"values":\s*\[\s*\[')
 PERFSPECT_FRAME = re.compile(r"""\{\s*"Metrics"\s*:\s*\[\s*\{\s*"Name"\s*:""")
 PERFSPECT_TABLE = re.compile(r'"[\w /()-]+ Telemetry"\s*:\s*\[')
 
@@ -43,7 +44,7 @@ def sniffed(content: str) -> str | None:
 
 def _of_json(content: str) -> str | None:
     head = content[:HEAD_CHARACTERS].lstrip("\ufeff\r\n")
-    if PROMETHEUS_KEYS.search(head) and '"status"' in content:
+    if (PROMETHEUS_KEYS.search(head) and '"status"' in content) or PROMETHEUS_SERIES.match(head):
         return "prometheus"
     if PERFSPECT_TABLE.search(head) or PERFSPECT_FRAME.match(head):
         return "perfspect"
