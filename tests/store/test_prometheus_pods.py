@@ -98,16 +98,16 @@ def test_an_idle_gpu_is_no_run_of_its_exporter(store, write):
     gpu = partial(series, [(0, 50), (60, 50)], name_="DCGM_FI_DEV_GPU_UTIL", **scraped)
     idle = partial(series, [(0, 0), (60, 0)], name_="DCGM_FI_DEV_GPU_UTIL", **scraped)
     text = answer(
-        gpu(pod="dcgm-exporter-a", exported_namespace="ml", exported_pod="bert", gpu="0"),
+        gpu(pod="dcgm-exporter-a", exported_namespace="ml", exported_pod="bert", gpu="0", modelName="A100"),
         idle(pod="dcgm-exporter-a", gpu="1"),
         idle(pod="dcgm-exporter-b", gpu="0", exported_pod=""),
         series([(0, GIB), (60, GIB)], name_=WORKING_SET, pod="dcgm-exporter-b", **scraped),
     )
     report = store.ingest([write("dcgm.json", text)], IngestOptions(name="dcgm"))
-    names = ["job_name", "gpu_usage_percent"]
-    frame = store.frame("dcgm", names, finished_only=False)[names].set_index("job_name")["gpu_usage_percent"]
-    assert frame["bert"] == 50
-    assert np.isnan(frame["dcgm-exporter-b"])
+    names = ["job_name", "gpu_type", "gpu_usage_percent"]
+    frame = store.frame("dcgm", names, finished_only=False)[names].set_index("job_name")
+    assert frame.loc["bert"].tolist() == ["A100", 50]
+    assert np.isnan(frame.loc["dcgm-exporter-b", "gpu_usage_percent"])
     assert {check.name: check.count for check in report.checks}["other series"] == 2
 
 

@@ -19,6 +19,7 @@ from workprof.formats.pod_series import (
     ENDED,
     GPU,
     GPU_MEMORY,
+    GPU_MODEL,
     INIT,
     KILLS,
     LABELS,
@@ -339,6 +340,7 @@ class PodRun:
     over: float = np.nan
     made: tuple[str, str] = ("", "")
     node: str = ""
+    gpu_type: str = ""
     used: tuple[float, float] = (np.inf, -np.inf)  # and `seen`: first and last moment of samples of use, and of all
     seen: tuple[float, float] = (np.inf, -np.inf)
     step: float = np.inf
@@ -357,6 +359,7 @@ class PodRun:
             if series.times.size > self.longest[0]:
                 self.longest = (series.times.size, float(np.diff(series.times).max(initial=0.0)))
             self.part = min(self.part, gpu_share(labels.get(PART, "")))
+            self.gpu_type = self.gpu_type or labels.get(GPU_MODEL, "")
         own = {key.partition("_")[2]: value for key, value in labels.items() if key.startswith(NOTES)}
         self.labels |= own
         if not OWNERS.isdisjoint(labels):

@@ -45,7 +45,7 @@ Cell = str | float | None
 
 TEXTS = (
     *("pod", "cluster", "namespace", "container", "workload", "task", "run", "node", "status", "owner_kind"),
-    *("init_container", "reason", "uid", "windows"),
+    *("gpu_type", "init_container", "reason", "uid", "windows"),
 )
 NUMBERS = (
     *("created", "start", "end", "duration", "cpu_request", "memory_request", "gpu_request"),
@@ -270,6 +270,7 @@ class PodRuns:
             "workload": row.work.workload,
             "run": row.work.run,
             "node": run.node,
+            "gpu_type": run.gpu_type,
             "status": None if of_init else _status(run, reason, going=times.going),
             "owner_kind": row.work.kind,
             "init_container": "yes" if row.container and run.containers[row.container].among_first else None,

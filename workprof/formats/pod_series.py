@@ -118,7 +118,7 @@ OF_WHOLE_POD = "kube_pod_resource_"
 """How the names begin of what the scheduler tells of whole pods: a label `container` is that of the scheduler."""
 RESOURCES = {"memory": "memory", "cpu": "cpu", "nvidia_com_gpu": "gpu", "amd_com_gpu": "gpu"}
 """Label `resource` of a request or a limit -> what it is of."""
-PART, PART_ID = "GPU_I_PROFILE", "GPU_I_ID"
+PART, PART_ID, GPU_MODEL = "GPU_I_PROFILE", "GPU_I_ID", "modelName"
 """Labels of a part of a GPU (MIG): its profile, and its number on the GPU."""
 _PROFILE = re.compile(r"(?:(\d)c[._])?(\d)g[._](\d+)gb")
 

@@ -255,6 +255,7 @@ FORMAT = Format(
         Rule("namespace", "namespace"),
         Rule("container", "container"),
         Rule("node", "node"),
+        Rule("gpu_type", "gpu_type"),
         Rule("status", "status"),
         Rule("submit_time_s", "created", "s"),
         Rule("start_time_s", "start", "s"),
