@@ -86,9 +86,10 @@ def test_a_list_with_a_delimiter_has_the_records(store, write, delimiter):
         assert store.ingest([write(name, content)], IngestOptions()).format == "lsf"
         frames.append(store.frame(name.partition(".")[0], NAMES, finished_only=False))
     pd.testing.assert_frame_equal(*frames)
-    cut = write("cut.csv", table + delimiter.join(["99", "DONE"]) + "\n")
-    report = store.ingest([cut], IngestOptions())
-    assert (report.rows, report.rejected) == (50, 1)
+    further = "".join(f"{delimiter.join(cells)}\n" for cells in (["99", "DONE"], ['"open', "DONE"], ["x" * 200_000]))
+    headings, rows = table.split("\n", 1)
+    report = store.ingest([write("cut.csv", f"{headings}\n{further}{rows}")], IngestOptions())
+    assert (report.rows, report.rejected) == (50, 3)
 
 
 SMALL = [

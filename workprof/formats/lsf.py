@@ -8,6 +8,7 @@ LSB_DISPLAY_YEAR is set: without one they are not known, and the run time tells 
 Source: LSF's command reference of bjobs (-o, -json) and its table of termination reasons.
 """
 
+import contextlib
 import csv
 import json
 import re
@@ -99,19 +100,22 @@ def _delimiter(head: str) -> str:
 
 def _jobs(given: Given, repeated: RepeatedKeys) -> Iterator[Member]:
     """The records of a document or of a list; a row of more or fewer cells than headings has these as its value."""
-    first = next((line for _, line in given.lines()), "")
+    lines = given.lines()
+    _, first = next(lines, (1, ""))
     delimiter = _delimiter(first)
     if not delimiter:
         given.stream.seek(0)
         yield from members(given, {"RECORDS"}, repeated, "JOBID")
         return
     headings = next(csv.reader([first], delimiter=delimiter))
-    rows = csv.reader((line for _, line in given.lines(ends=True)), delimiter=delimiter)
-    line = 2
-    for cells in rows:
-        if cells:
-            yield Member(line, "", dict(zip(headings, cells, strict=True)) if len(cells) == len(headings) else cells)
-        line = rows.line_num + 2
+    for line, text in lines:  # each by itself: a quote of a command that is left open takes no other job in
+        with contextlib.suppress(csv.Error):  # a cell of 131,072 characters
+            cells = next(csv.reader([text], delimiter=delimiter), [])
+            if len(cells) == len(headings):
+                yield Member(line, "", dict(zip(headings, cells, strict=True)))
+                continue
+        if text.strip():
+            yield Member(line, "", [text])
 
 
 def _text(value: object) -> str:
