@@ -29,8 +29,8 @@ settings.register_profile(
 settings.load_profile("steady")
 
 
-LONG = ("test_lines", "test_many_sessions", "browser", "golden", "pages", "same", "faults", "cli", "service")
-LONG += ("report", "docs")
+LONG = ("test_lines", "test_many_sessions", "test_mess_properties", "browser", "golden", "pages", "same", "faults")
+LONG += ("cli", "service", "report", "docs")
 """The files that take longest, and rooms with such files, in the order in which they begin."""
 
 
