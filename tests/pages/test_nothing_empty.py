@@ -40,7 +40,7 @@ def whole(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKPROF_HOME", str(folder / "home"))
         patch.setenv("WORKPROF_DATA", str(folder / "data"))
-        patch.setenv("WORKPROF_AHEAD", "300")
+        patch.setenv("WORKPROF_AHEAD", "3000")  # of a busy machine, whose waits are multiplied
         st.cache_resource.clear()
         yield hashes
         st.cache_resource.clear()
