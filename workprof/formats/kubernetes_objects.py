@@ -137,13 +137,13 @@ def unread_of(spec: Object) -> set[str]:
 
     'resourceClaims' stands for devices that are claimed (dynamic resource allocation).
     """
-    asked = (
+    amounts_of = (
         object_of(object_of(each, "resources"), kind)
         for key in ("containers", "initContainers")
         for each in objects_of(spec, key)
         for kind in ("requests", "limits")
     )
-    result = {name for amounts in asked for name in amounts if "/" in name and not GPUS.search(name)}
+    result = {name for amounts in amounts_of for name in amounts if "/" in name and not GPUS.search(name)}
     return result | ({"resourceClaims"} if spec.get("resourceClaims") else set())
 
 

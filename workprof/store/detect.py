@@ -110,7 +110,7 @@ def _refuse_mixed(paths: Sequence[Path], options: IngestOptions) -> None:
     """Raise TraceError where some files are of a format of which several make a dataset, and others are not."""
     files = given_files(paths)
     heads: dict[Path, str] = {}
-    for name, known in FORMATS.items():
+    for name, known in FORMATS.items() if len(files) > 1 else ():
         reader = known.reader
         if reader is None or not reader.several:
             continue

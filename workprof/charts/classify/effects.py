@@ -1,6 +1,5 @@
 """The SHAP values of a sample of runs, drawn from one matrix: beeswarm, bars, dependence and interactions."""
 
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -98,7 +97,7 @@ def beeswarm_table(result: GlobalExplanation, naming: Naming, profile: int | Non
         {"row_id": result.row_ids, "class": result.chosen, "name": [naming.name(int(one)) for one in result.chosen]}
     )
     effects = result.effects_on(profile)
-    for field, place in sorted(zip(result.fields, count(), strict=False)):
+    for field, place in sorted((field, place) for place, field in enumerate(result.fields)):
         table[field] = _in_file(result, place)
         table[f"shap_{field}"] = effects[:, place]
     return table
