@@ -72,11 +72,11 @@ def test_one_click_leads_from_an_empty_home_to_a_chart(fresh, visitors):
 @pytest.mark.soak
 def test_the_tour_prepares_itself_and_is_walked_with_keys_and_buttons(fresh, visitors):
     visitor = visitors(fresh).open()
-    visitor.button("Start the tour").click(timeout=PREPARED_MS)
+    visitor.page.locator(".st-key-menu_tour button").click(timeout=PREPARED_MS)
     arrive(visitor, 1)
     visitor.page.locator(CHART).first.wait_for(timeout=PREPARED_MS)
     assert "demo=1" in visitor.page.url
-    assert visitor.page.locator("[data-testid=stSidebar]").count() == 0
+    assert visitor.page.locator("[data-testid=stSidebar]:visible").count() == 0
     for number, stop in enumerate(STOPS[1:-1], start=2):
         step(visitor, "next").click(timeout=PREPARED_MS)
         arrive(visitor, number)
