@@ -269,8 +269,6 @@ class Guess:
     why: str  # what the unit rests on
 
 
-NO_GUESS = Guess(FieldSource(""), False, "")
-
 CLOCK = re.compile(r"\b[dhm]{1,2}(?:-[hms]{1,2})?(?::[hms]{1,2})+\b", re.IGNORECASE)
 """How the values of a column are written, as its heading says: 'Elapsed (hh:mm:ss)'."""
 
