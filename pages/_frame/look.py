@@ -52,7 +52,8 @@ CSS = f"""
 [data-testid="stMetric"] [data-testid="stMetricDelta"] {{ border-radius: 0.6rem; }}
 @media (hover: none) {{ .modebar-container, [data-testid="stElementToolbar"] {{ display: none !important; }} }}
 .st-key-{WINDOW} {{ display: none; }}
-[data-testid="stSidebar"]:not(:has([data-testid="stElementContainer"])) {{ display: none; }}  /* the tour begun on Home */
+/* The tour begun on Home. */
+[data-testid="stSidebar"]:not(:has([data-testid="stElementContainer"])) {{ display: none; }}
 [data-testid="stBaseButton-tertiary"] p {{ text-align: left; }}
 .st-key-{HEADLINE} p {{ font-size: 1.2rem; line-height: 1.4; }}
 [role="tab"][aria-selected="true"] p, [data-testid="stSliderThumbValue"],
