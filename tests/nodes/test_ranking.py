@@ -9,11 +9,18 @@ import pytest
 
 from tests.nodes.planted_nodes import cpu_text, development_runs, numbered, run_of, runs_of
 from tests.shared_data import needs_shared_data
-from workprof.answers.nodes import TOO_FEW, node_table, none_degraded_sentence, ranking_figures
+from workprof.answers.nodes import (
+    TOO_FEW,
+    degraded_sentence,
+    node_table,
+    none_degraded_sentence,
+    ranking_figures,
+    robustness_sentence,
+)
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.progress import silent
 from workprof.core.records import pack, to_json, unpack
-from workprof.nodes.comparisons import EXCLUDE, RERUN
+from workprof.nodes.comparisons import CUT, EXCLUDE, RERUN, badness, typical_spread
 from workprof.nodes.histories import run_table
 from workprof.nodes.network import norm_10
 from workprof.nodes.parsed_runs import parse_runs
@@ -421,3 +428,45 @@ def test_places_follow_the_scores_whatever_the_names():
         speeds = dict(zip(names, (3.0, 2.0, 1.0), strict=True))
         found = ranked(runs_of(speeds, n_runs=4), n_draws=100)
         assert tuple(one.node for one in found.nodes) == names
+
+
+@pytest.mark.parametrize(("runs", "nodes"), [(4, 8), (5, 1), (6, 3)])
+def test_steady_nodes_of_few_runs_are_rarely_called_slower(runs, nodes):
+    """Without what makes up for few runs every tenth was, with six benchmarks."""
+    draw, suspected = np.random.default_rng(0), 0
+    for _ in range(100):
+        found = np.zeros(nodes, dtype=bool)
+        for _ in range(6):
+            histories = [draw.normal(0, 0.02, runs) for _ in range(nodes)]
+            typical = typical_spread(histories)
+            found |= [badness(one[:-1], one[-1], typical) >= CUT for one in histories]
+        suspected += int(found.sum())
+    assert suspected <= 0.045 * 100 * nodes
+
+
+def test_one_slow_run_may_be_a_degraded_node_and_only_a_second_one_says_that_it_is(planted):
+    rows = planted.drop(columns="row_id").to_dict("records")
+    slow = [run_of("mid", "memory-sysbench", 1.0, 2e9 + i) for i in range(2)]
+    once, twice = (degraded_sentence(ranked(numbered([*rows, *slow[:n]]))) for n in (1, 2))
+    assert once.startswith("mid may have degraded, by one run: its memory has slowed by 5")
+    assert twice.startswith("mid has degraded: its memory has slowed by 5")
+
+
+def test_tied_nodes_that_change_places_are_no_other_order():
+    found = ranked(runs_of({"a": 1.0, "b": 1.0, "c": 1.0, "top": 2.0}, noise=0.05))
+    assert any(one.order != found.leave_outs[0].order for one in found.leave_outs)
+    assert all(one.same_order for one in found.leave_outs)
+    assert robustness_sentence(found).endswith("without any one of 4 benchmarks, ties aside.")
+
+
+def test_nodes_whose_newest_runs_failed_are_named(planted):
+    rows = planted.drop(columns="row_id").to_dict("records")
+    failed = {"rc": 1, "stdout": "", "stderr": "no memory"}
+    rows += [run_of("mid", "memory-sysbench", 1.0, 2e9) | failed, run_of("gone", "cpu-sysbench", 1.0, 2e9) | failed]
+    rows += [run_of("big", "cpu-sysbench", 1.0, 1.0) | failed, run_of("big", "disk-ioping", 1.0, 2e9) | failed]
+    rows += [run_of("small", "cpu-sysbench", 1.0, 2e9, stressed=True) | failed]
+    rows.append(run_of("big", "disk-ioping", 2.0, 2.1e9))
+    told = [note for note in ranked(numbered(rows)).notes if "failed" in note]
+    assert told == [
+        "newest runs failed or cannot be read: gone (cpu-sysbench) and mid (memory-sysbench); they are in no score"
+    ]

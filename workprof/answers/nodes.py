@@ -11,7 +11,7 @@ from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
 from workprof.core.units import format_share
 from workprof.core.words import counted, listed
-from workprof.nodes.comparisons import AspectScore, Degraded, PairRatio
+from workprof.nodes.comparisons import EXCLUDE, RERUN, AspectScore, Degraded, PairRatio
 from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.ranking import NodeScenario, RankedNode, Ranking, per_price
 from workprof.nodes.scores import OVERALL
@@ -81,14 +81,17 @@ def slowed_words(one: Degraded) -> str:
 
 
 def degraded_sentence(result: Ranking) -> str:
-    """Which nodes have degraded, and in what; '' = none."""
-    bad = [(one.node, one.degraded) for one in result.nodes if one.degraded]
-    words = [f"{node} has degraded: {slowed_words(one)}." for node, one in bad[:SHOWN_DEGRADED]]
+    """Which nodes have degraded, and in what, those that a second run confirms first; '' = none."""
+    bad = sorted(
+        ((one.node, one.degraded) for one in result.nodes if one.degraded), key=lambda one: one[1].action != EXCLUDE
+    )
+    words = [f"{node} {HAS_DEGRADED[one.action]}: {slowed_words(one)}." for node, one in bad[:SHOWN_DEGRADED]]
     more = len(bad) - SHOWN_DEGRADED
-    return " ".join([*words, *([f"So have {counted(more, 'more node')}."] if more > 0 else [])])
+    return " ".join([*words, *([f"{counted(more, 'more node')} slowed down."] if more > 0 else [])])
 
 
 SHOWN_DEGRADED = 2
+HAS_DEGRADED = {RERUN: "may have degraded, by one run", EXCLUDE: "has degraded"}
 TOO_FEW = "No node can be judged yet: the fourth run of a benchmark is the first that is."
 
 
@@ -152,7 +155,7 @@ def weights_sentence(shares: Mapping[str, float]) -> str:
     return f"Weights: {weight_words(shares) or 'none'}."
 
 
-CLEAR = {"re-run": "Run the benchmark again to confirm.", "exclude": "Take the node out until it is repaired."}
+CLEAR = {RERUN: "Run the benchmark again to confirm.", EXCLUDE: "Take the node out until it is repaired."}
 
 
 def robustness_sentence(result: Ranking) -> str:
@@ -160,9 +163,10 @@ def robustness_sentence(result: Ranking) -> str:
     if not result.leave_outs:
         return "No benchmark can be excluded: one carries the whole score, or nothing is ranked."
     hang = [one.benchmark for one in result.leave_outs if not one.same_order]
+    aside = ", ties aside" if any(one.tied_with for one in result.nodes) else ""
     if not hang:
-        return f"The order stays the same without any one of {counted(len(result.leave_outs), 'benchmark')}."
-    return f"The order changes without {', '.join(hang)}."
+        return f"The order stays the same without any one of {counted(len(result.leave_outs), 'benchmark')}{aside}."
+    return f"The order changes without {', '.join(hang)}{aside}."
 
 
 def degraded_sentences(result: Ranking) -> tuple[str, ...]:
@@ -237,10 +241,11 @@ PAIRS = (
     replace(IN_WORDS, aside=True),
     Column("metrics", lambda one: ", ".join(one.metrics), "Metrics"),
 )
+TIES_ASIDE = "Which of two tied nodes comes first is no other order."
 LEAVE_OUTS = (
     Column("without", "benchmark", "Without"),
     Column("order", lambda one: " > ".join(one.order), "Order"),
-    Column("reading", lambda one: "the same order" if one.same_order else "another order", "Reading"),
+    Column("reading", lambda one: "the same order" if one.same_order else "another order", "Reading", help=TIES_ASIDE),
 )
 DROPPED = (Column("metric", "", "Metric"), Column("reason", "", "Reason"))
 
@@ -295,7 +300,9 @@ LEAD = Column("lead", _lead, "Best / worst", help="Score of the best node / scor
 NODES_DEGRADED = Column(
     "n_degraded", _n_degraded, "Degraded", help="Nodes whose newest run lies far below their own history."
 )
-ROBUST = Column("robust", _robust, "Ranking robust", help="Same order when one benchmark is excluded: how often.")
+ROBUST = Column(
+    "robust", _robust, "Ranking robust", help="Same order when one benchmark is excluded, ties aside: how often."
+)
 
 
 def ranking_figures(result: Ranking) -> tuple[Figure, ...]:
@@ -323,7 +330,8 @@ def bars_note(result: Ranking, *, tied: bool) -> str:
 def bar_words(one: RankedNode, name: str) -> tuple[str, str]:
     """What stands in the bar of a node, and at it."""
     place = f"{one.rank}:" if one.rank else "not ranked:"
-    inside = f"{place} {one.score:.2f}{', degraded' if one.degraded else ''}"
+    state = "" if one.degraded is None else ", degraded" if one.degraded.action == EXCLUDE else ", run again"
+    inside = f"{place} {one.score:.2f}{state}"
     return inside, f"{name}: {score_words(one)}, {counted(one.n_runs, 'run')}"
 
 

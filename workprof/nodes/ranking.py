@@ -162,11 +162,12 @@ def _compared(
         replace(one, tied_with=_ties(one.node, order, order if counted.keys() <= set(alike) else one.tied_with, pairs))
         for one in nodes
     ]
+    ties = {one.node: one.tied_with for one in nodes}
     return Ranking(
         settings=settings,
         nodes=tuple(nodes),
         pairs=pairs,
-        leave_outs=() if published or not order else leave_outs(levels, settings.shares, order),
+        leave_outs=() if published or not order else leave_outs(levels, settings.shares, order, ties),
         shares={name: share / sum(counted.values()) for name, share in counted.items()},
         metrics={name: one.metrics for name, one in aspects.items()},
         dropped_metrics=(),
