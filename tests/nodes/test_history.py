@@ -256,3 +256,32 @@ def test_the_digest_names_a_node_that_came_back():
     assert moved_words(found, "runs", 7) == "Nodes of runs: ill came back"
     assert moved_words(found, "runs", 7, 1e9 + 60 * 86_400) == "", "a trace that goes on for weeks tells it once"
     assert "Nodes of runs: ill came back." in team_letter(("jobs", "0" * 32), None, None, (), (("runs", found),)).lines
+
+
+def test_a_node_whose_newest_runs_fail_is_not_silently_in_service():
+    rows = runs_of({"a": 1.0, "b": 1.0}, n_runs=8).drop(columns="row_id").to_dict("records")
+    failed = {"rc": 1, "stdout": "", "stderr": "disk full"}
+    rows += [run_of("a", name, 1.0, 2e9) | failed for name in ("cpu-sysbench", "disk-ioping")]
+    rows += [run_of("lost", "cpu-sysbench", 1.0, 1.0 + i) | failed for i in range(8)]
+    found = node_history({"runs": numbered(rows)}, HistorySettings())
+    assert found.failed == {"a": ("cpu-sysbench", "disk-ioping"), "lost": ("cpu-sysbench",)}
+    assert history_sentence(found) == (
+        f"{STEADY} Newest runs failed or cannot be read, and have no verdict: "
+        "a (cpu-sysbench, disk-ioping) and lost (cpu-sysbench)."
+    )
+
+
+def test_runs_that_start_together_are_told_as_times_do_not_order_them():
+    frame = runs_of({"a": 1.0}, n_runs=8)
+    assert history_answer(node_history({"runs": frame}, HistorySettings())).document["n_same_start"] == 0
+    days = frame.assign(started_s=(frame["started_s"] // 100_000) * 100_000)
+    answer = history_answer(node_history({"runs": days}, HistorySettings()))
+    assert answer.document["n_same_start"] == len(frame) - 4 * days["started_s"].nunique()
+    assert any("the order of rows decides" in note for note in answer.notes)
+
+
+def test_every_node_that_the_ranking_calls_slower_is_counted():
+    rows = [run_of(f"n{i}", "cpu-sysbench", 1.0, 1e9 + t) for i in range(12) for t in range(8)]
+    rows += [run_of(f"n{i}", "cpu-sysbench", 0.9 if i < 5 else 1.0, 2e9) for i in range(12)]
+    found = node_history({"runs": numbered(rows)}, HistorySettings(least_drop_share=0.5))
+    assert " and 2 more." in history_sentence(found)

@@ -11,6 +11,7 @@ from workprof.core.table import Column
 from workprof.core.units import DAY_S, format_share
 from workprof.core.words import counted, listed
 from workprof.nodes.history import EXCLUDED, RERUN, SERVICE, History, NodeState, Trend
+from workprof.nodes.selection import failed_words
 
 STATE_WORDS = {SERVICE: "in service", RERUN: "re-run to confirm", EXCLUDED: "excluded"}
 MOST_NAMED = 3
@@ -31,12 +32,19 @@ def history_sentence(result: History) -> str:
                 f"{counted(len(own), 'node')} {'is' if len(own) == 1 else 'are'} {verb}: {listed(named + rest)}"
             )
     other = [f"{one.node} ({slowed_words(one.slowed)})" for one in result.nodes if one.slowed and one.state != EXCLUDED]
-    ranked = f" By its newest runs alone the ranking calls degraded: {listed(other[:MOST_NAMED])}." if other else ""
-    few, newer = result.not_judged, result.not_followed
+    ranked = f" By its newest runs alone the ranking calls degraded: {_some(other)}." if other else ""
+    few, rest = result.not_judged, f"{_newer_words(result.not_followed)}{_failed_words(result)}"
     if len(few) == len(result.nodes):
-        return f"{TOO_FEW}{_newer_words(newer)}"
+        return f"{TOO_FEW}{rest}"
     unjudged = f" Too few runs to judge: {_some(few)}." if few else ""
-    return f"{'; '.join(parts) + '.' if parts else STEADY}{ranked}{unjudged}{_newer_words(newer)}"
+    return f"{'; '.join(parts) + '.' if parts else STEADY}{ranked}{unjudged}{rest}"
+
+
+def _failed_words(result: History) -> str:
+    """A run that fails has no value, so that no verdict tells of it."""
+    if not result.failed:
+        return ""
+    return f" Newest runs failed or cannot be read, and have no verdict: {failed_words(result.failed)}."
 
 
 def _newer_words(nodes: Sequence[str]) -> str:
@@ -187,6 +195,14 @@ def left_out_note(result: History) -> tuple[str, ...]:
     return (f"Runs that do not count: {', '.join(own)}.",) if own else ()
 
 
+def same_start_note(result: History) -> tuple[str, ...]:
+    """That times do not tell which of some runs is newer."""
+    if not result.n_same_start:
+        return ()
+    runs = counted(result.n_same_start, "run")
+    return (f"Starts of {runs} are those of another run of the benchmark and node: the order of rows decides.",)
+
+
 def history_answer(result: History) -> Answer:
     """The verdict on each node over time."""
     share = format_share(result.settings.false_alarm_share)
@@ -198,6 +214,7 @@ def history_answer(result: History) -> Answer:
             f"On a steady node at most {share} of the reports need another run, where noise has no long bad tail. "
             f"{counted(result.settings.good_runs, 'good run')} in a row take an excluded node back.",
             *left_out_note(result),
+            *same_start_note(result),
         ),
         document={
             "nodes": [asdict(one) for one in result.nodes],
@@ -205,5 +222,7 @@ def history_answer(result: History) -> Answer:
             "left_out": result.left_out,
             "not_judged": result.not_judged,
             "not_followed": result.not_followed,
+            "failed": result.failed,
+            "n_same_start": result.n_same_start,
         },
     )

@@ -29,7 +29,7 @@ from workprof.core.units import DAY_S
 from workprof.nodes.comparisons import Degraded, degraded_nodes
 from workprof.nodes.histories import LEAST_HISTORY, LEAST_SCALE
 from workprof.nodes.parsed_runs import ParsedRuns, parse_runs
-from workprof.nodes.selection import EXCLUDE_NONE, STRESSED, RankSettings, Selection, oriented, select
+from workprof.nodes.selection import EXCLUDE_NONE, STRESSED, RankSettings, Selection, newest_failed, oriented, select
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,6 +162,8 @@ class History(Shown):
     # nodes of which newer runs of a benchmark than those that are followed have other parameters, such as after an
     # update of its tool
     not_followed: tuple[str, ...]
+    failed: dict[str, tuple[str, ...]]  # node -> benchmarks whose newest run failed, see `newest_failed`
+    n_same_start: int  # runs that start with another of their benchmark and node: the rows tell which is newer
     seconds: float
 
     @property
@@ -222,6 +224,8 @@ def node_history(frames: Mapping[str, pd.DataFrame], settings: HistorySettings, 
         changes=tuple(sorted(changes, key=lambda one: (-one.at_s, one.node, one.benchmark))),
         left_out=left_out,
         not_followed=_not_followed(parsed, chosen, settings),
+        failed=newest_failed(parsed, settings.exclude),
+        n_same_start=sum(len(one.at_s) - len(np.unique(one.at_s)) for one in courses),
         seconds=time.perf_counter() - started,
     )
 

@@ -65,7 +65,7 @@ HISTORY = Question(
     History,
     "workprof.nodes.history:node_history",
     finds="verdicts on nodes over time",
-    version=4,
+    version=5,
     page=PAGE,
     tab="Over time",
     method="node_history",

@@ -41,6 +41,8 @@ from workprof.nodes.selection import (
     RankSettings,
     Selection,
     dropped_metrics,
+    failed_words,
+    newest_failed,
     oriented,
     select,
     values_without_ratio,
@@ -354,6 +356,9 @@ def ranking_notes(
             f"{n_unknown} of {len(stressed)} runs are not labelled as under load or idle; they are included, unless "
             "runs that are flagged as degraded are excluded"
         )
+    failed = {name: own for name, own in newest_failed(parsed, settings.exclude).items() if name in levels.nodes}
+    if failed:
+        notes.append(f"newest runs failed or cannot be read: {failed_words(failed)}; they are in no score")
     if any(one.degraded for one in nodes):
         notes.append("degraded: by newest runs against all earlier ones; Over time follows every run, and may differ")
     if levels.by_campaign.any():

@@ -1,6 +1,7 @@
 """The settings of a ranking, and which runs it stands on: every other run is counted with its reason."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.core.words import listed
+from workprof.core.words import counted, listed
 from workprof.nodes.metrics import ASPECT_OF, ASPECTS, METRICS
 from workprof.nodes.parsed_runs import ParsedRuns
 
@@ -231,6 +232,32 @@ def _reasons(
     if settings.exclude == FLAGGED and flagged is not None:
         reasons.append(("flagged as anomalous", np.isin(parsed.row_ids, flagged)))
     return reasons
+
+
+def newest_failed(parsed: ParsedRuns, exclude: str) -> dict[str, tuple[str, ...]]:
+    """Node -> the benchmarks whose newest run there failed or cannot be read, or of which no run can."""
+    counts = ~parsed.repeated & np.isin(parsed.benchmark, list(ASPECT_OF))
+    failed = counts & ~parsed.usable & ~((parsed.stressed == 1) & (exclude == STRESSED))
+    found: dict[str, list[str]] = {}
+    for node, benchmark in sorted(
+        set(zip(parsed.node[failed].tolist(), parsed.benchmark[failed].tolist(), strict=True))
+    ):
+        here = (parsed.node == node) & (parsed.benchmark == benchmark)
+        well = here & counts & parsed.usable
+        newest = np.nanmax(parsed.started_s[well], initial=-np.inf)
+        if not well.any() or (parsed.started_s[here & failed] > newest).any():
+            found.setdefault(node, []).append(benchmark)
+    return {node: tuple(names) for node, names in found.items()}
+
+
+def failed_words(failed: Mapping[str, Sequence[str]]) -> str:
+    """'n3 (cpu-sysbench, disk-fio)'; '' without a node."""
+    named = [f"{node} ({', '.join(names)})" for node, names in list(failed.items())[:MOST_FAILED]]
+    rest = [counted(len(failed) - MOST_FAILED, "more node")] if len(failed) > MOST_FAILED else []
+    return listed([*named, *rest])
+
+
+MOST_FAILED = 4
 
 
 def _other_parameters(parsed: ParsedRuns, chosen: Bools) -> tuple[Bools, tuple[NotPooled, ...]]:
