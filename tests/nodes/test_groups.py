@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.nodes.planted_nodes import development_runs, runs_of
 from tests.shared_data import needs_shared_data
-from workprof.answers.node_groups import groups_sentence
+from workprof.answers.node_groups import groups_answer, groups_sentence
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.progress import silent
 from workprof.core.records import pack, to_json, unpack
@@ -192,3 +193,26 @@ def test_a_reference_must_name_every_node():
 def test_groups_can_be_kept():
     found = grouped(machines(), n_resamples=5)
     assert to_json(unpack(Groups, pack(found))) == to_json(found)
+
+
+def test_a_node_of_few_runs_does_not_make_noise_a_difference():
+    many = [runs_of(dict.fromkeys("abc", 1.0), n_runs=6, noise=0.02, seed=seed) for seed in range(10)]
+    few = [runs_of({"d": 1.0}, n_runs=2, noise=0.02, seed=seed) for seed in range(10, 20)]
+    both = [pd.concat(pair, ignore_index=True) for pair in zip(many, few, strict=True)]
+    found = [grouped(None, frame=one.assign(row_id=range(len(one))), n_resamples=0) for one in both]
+    assert sum(one.k == 1 for one in found) >= 8
+
+
+def test_nodes_that_are_not_grouped_are_named_whatever_the_number_of_groups():
+    speeds = machines() | {"odd": {"cpu": 1.0}}
+    found = grouped(speeds, n_resamples=0)
+    assert found.k == 3
+    assert groups_sentence(found).endswith(" Not grouped: odd.")
+    assert "odd is not grouped: no usable run of memory" in groups_answer(found).notes
+
+
+def test_a_draw_without_a_value_does_not_make_noise_a_difference():
+    draw = np.random.default_rng(1)
+    noise = draw.normal(0, 0.1, size=(500, 6))
+    noise[0, 0] = np.nan
+    assert not nodes_differ(noise[1], noise, 20)

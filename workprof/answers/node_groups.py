@@ -31,7 +31,8 @@ def groups_sentence(result: Groups) -> str:
         alone = "only node that can be grouped" if others else ONLY
         told = _one_group(result.groups[0].nodes, ": too few to part them." if few else ": none stands apart.", alone)
         return f"{told} Not grouped: {members_words(others)}." if others else told
-    return f"{result.k} groups: {'; '.join(members_words(one.nodes) for one in result.groups)}."
+    left = f" Not grouped: {members_words(tuple(result.not_grouped))}." if result.not_grouped else ""
+    return f"{result.k} groups: {'; '.join(members_words(one.nodes) for one in result.groups)}.{left}"
 
 
 ONLY = "only node"
@@ -169,7 +170,7 @@ def groups_answer(result: Groups) -> Answer:
         groups_sentence(result),
         groups_figures(result),
         (Table("groups", "Groups", (*GROUP, *labels), _grouped(result.groups)),),
-        tuple(result.notes),
+        (*(f"{node} is not grouped: {reason}" for node, reason in result.not_grouped.items()), *result.notes),
         {"groups": [asdict(one) for one in result.groups], **{name: getattr(result, name) for name in names}},
     )
 

@@ -16,7 +16,7 @@ from workprof.core.words import counted
 from workprof.nodes.detection_data import CORRECTED, FAITHFUL
 from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.parsed_runs import parse_runs
-from workprof.nodes.scores import Levels, aspect_weights, levels_of, node_scores
+from workprof.nodes.scores import LEAST_RUNS, Levels, aspect_weights, levels_of, node_scores
 from workprof.nodes.selection import OrientedRuns, RankSettings, oriented, select
 
 
@@ -107,18 +107,23 @@ def features_of(levels: Levels) -> Features:
         lacking = [name for name, value in zip(names, log[row], strict=True) if np.isnan(value)]
         not_grouped[levels.nodes[row]] = f"no usable run of {', '.join(lacking)}"
     level = LEVEL / max(len(names), 1)
-    differ = tuple(
-        nodes_differ(log[whole, i], draws[:, whole, i], int(one.fewest[whole].min()) if whole.any() else 0, level)
-        for i, one in enumerate(scores)
-    )
+    differ = tuple(_differ(log[whole, i], draws[:, whole, i], one.fewest[whole], level) for i, one in enumerate(scores))
     nodes = tuple(levels.nodes[row] for row in np.flatnonzero(whole))
     return Features(nodes, names, log[whole], draws[:, whole], differ, not_grouped)
+
+
+def _differ(log: Floats, draws: Floats, n_runs: Ints, level: float) -> bool:
+    """`nodes_differ` of the nodes that have an interval; of all where fewer than two have one."""
+    known = n_runs >= LEAST_RUNS
+    if known.sum() < 2:
+        return nodes_differ(log, np.zeros((0, len(log))), 0, level)
+    return nodes_differ(log[known], draws[:, known], int(n_runs[known].min()), level)
 
 
 def nodes_differ(log: Floats, draws: Floats, n_runs: int, level: float = LEVEL) -> bool:
     """Whether nodes differ by more than resampled runs do; True without resamples, if they differ at all.
 
-    `log` is (n_nodes,), `draws` (n_draws, n_nodes), NaN where a node has too few runs; `n_runs` are behind the thinnest
+    `log` is (n_nodes,), `draws` (n_draws, n_nodes), NaN where a campaign has no value; `n_runs` are behind the thinnest
     score, and `level` is the share of alike nodes that are called different.
 
     Source: F test of a one-way analysis of variance; the variance of a node's score is that of its resamples, which is
@@ -129,7 +134,8 @@ def nodes_differ(log: Floats, draws: Floats, n_runs: int, level: float = LEVEL) 
     n = len(log)
     if n < 2 or not np.ptp(log) > 0:
         return False
-    if not len(draws) or not np.isfinite(draws).all():
+    draws = draws[np.isfinite(draws).all(axis=1)]
+    if not len(draws):
         return True
     within = float(draws.var(axis=0).mean()) * n_runs / (n_runs - 1)
     if not within > 0:
@@ -305,7 +311,10 @@ def _notes(features: Features, grouping: Grouping, used: Bools) -> tuple[str, ..
     if alike and used.any():
         notes.append(f"{', '.join(alike)} ignored: differences are within noise")
     if not np.isfinite(features.draws).all():
-        notes.append("some benchmarks have fewer than 3 runs on a node: stability is of the others' resamples, or none")
+        notes.append(
+            "some benchmarks have fewer than 3 runs on a node: it takes no part in the test whether nodes differ; "
+            "stability is of the others' resamples, or none"
+        )
     return tuple(notes)
 
 
