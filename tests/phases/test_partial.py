@@ -5,15 +5,15 @@ import pandas as pd
 import pytest
 
 from tests.phases.planted_runs import planted
-from workprof.answers.partial import course_answer, early_answer
+from workprof.answers.partial import course_answer, course_sentence, early_answer
 from workprof.charts.phases.partial import course_chart, early_chart
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.phases.early import Early, EarlySettings, early
 from workprof.phases.kernels import least_costs
 from workprof.phases.library import LibraryEdits, LibrarySettings, RunLabel
-from workprof.phases.partial import Course, CourseSettings, _sharpness, course, fit_recogniser, times_of
-from workprof.phases.runs import runs_of
+from workprof.phases.partial import Course, CoursePoint, CourseSettings, _sharpness, course, fit_recogniser, times_of
+from workprof.phases.runs import Run, runs_of
 
 pytestmark = pytest.mark.slow
 
@@ -123,7 +123,7 @@ def test_too_few_runs_have_no_threshold(samples):
 def test_times_are_multiples_thinned_evenly(samples):
     runs = runs_of(samples).runs
     assert times_of(runs, 1.0, 5.0).tolist() == [5, 10, 15, 20, 25, 30]
-    assert times_of(runs, 1.0, 70.0).tolist() == [70]
+    assert times_of(runs, 1.0, 70.0).tolist() == [30]
     thinned = times_of(runs, 1.0, 0.2)
     assert len(thinned) == 24
     assert (thinned[0], thinned[-1]) == (1, 30)
@@ -212,3 +212,13 @@ def test_without_a_threshold_nothing_is_counted_as_not_rejected(samples):
 def test_one_workload_alone_cannot_be_measured(samples):
     with pytest.raises(NotEnoughData):
         early({"samples": samples[samples.workload == "w0"]}, EarlySettings())
+
+
+def test_a_run_shorter_than_the_time_between_answers_is_answered_at_its_end():
+    assert times_of([Run("", "1", np.zeros((1, 3)), 0.0, 0, ())], 1.0, 5.0).tolist() == [3.0]
+
+
+def test_what_is_as_like_another_workload_is_no_match():
+    point = CoursePoint(5.0, "a", "a", 0.49, "b", -9.0, -1.0, "a/1", 0.0, ())
+    of = Course("x", ("a", "b", "c"), (point,), np.array([[0.49, 0.48, 0.03]]), 9, (), 0.0)
+    assert course_sentence(of) == "x is nearest to “a” from 5 s on (probability 49.0 %)."

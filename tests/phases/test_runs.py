@@ -7,6 +7,7 @@ import pytest
 from tests.phases.planted_runs import COUNTERS, planted
 from workprof.core.errors import ColumnMissing, NoRows, SettingsError
 from workprof.phases.fingerprints import FingerprintSettings, fit_normaliser, normalised
+from workprof.phases.matching import MatchRunSettings, match_run
 from workprof.phases.runs import SYSTEM72, counters_in, find_run, runs_of
 
 PLAIN = FingerprintSettings(log=False)
@@ -156,3 +157,13 @@ def test_the_readings_of_the_formula():
     assert np.allclose(normalised(run, known, literal).for_phases, 1)  # the step is gone: why |z| is not the default
     mixed = normalised(run, fit_normaliser([run, run], ("a",), PLAIN), FingerprintSettings("mixed", log=False))
     assert np.allclose(mixed.for_phases, mixed.for_statistics)
+
+
+def test_counters_of_ones_own_beside_those_of_system72_are_told_where_they_are_not_compared():
+    samples = planted().rename(columns=dict(zip(COUNTERS, SYSTEM72, strict=False)))
+    own = samples.assign(**{"app.queue": 1.0, "cpu.nice%": 1.0, "empty": np.nan})
+    told = [note for note in runs_of(own).notes if "not compared" in note]
+    assert told == ["1 further counter not compared beside those of system72: app.queue; `all` as counters takes them"]
+    assert not [note for note in runs_of(samples).notes if "not compared" in note]
+    assert not [note for note in runs_of(own, ("app.queue",)).notes if "not compared" in note]
+    assert told[0] in match_run({"samples": own}, MatchRunSettings(runs_of(own).runs[0].name)).notes

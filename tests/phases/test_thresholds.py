@@ -149,3 +149,10 @@ def test_a_slope_is_that_of_a_part_like_one_over_the_number_of_known_runs():
     assert _slope(gains) == pytest.approx(5)
     assert _slope([(-gains[0][0], gains[0][1])]) == 0
     assert _slope([]) == 0
+
+
+def test_runs_in_which_nothing_changes_are_refused_as_rounding_would_decide():
+    samples = planted(n_runs=4)
+    samples = samples.assign(**dict.fromkeys(COUNTERS, 1.0))
+    with pytest.raises(NotEnoughData, match=r"no counter changes in \d+ labelled runs"):
+        match_run({"samples": samples}, MatchRunSettings(runs_of(samples).runs[0].name))

@@ -40,6 +40,10 @@ COURSE_COLUMNS = (
 )
 
 
+LIKELY = 0.5
+"""Probability below which another known workload, or others together, are likelier: no match is told."""
+
+
 def course_sentence(result: Course) -> str:
     """What the run is taken for, and since when."""
     last, name = result.points[-1], shortened(result.unknown)
@@ -52,7 +56,7 @@ def course_sentence(result: Course) -> str:
             break
         since = one.seconds
     sure = f"probability {format_share(last.probability)}"
-    word = "matches" if math.isfinite(last.limit) else "is nearest to"
+    word = "matches" if math.isfinite(last.limit) and last.probability >= LIKELY else "is nearest to"
     return f"{name} {word} “{shortened(last.workload)}” from {seconds(since)} on ({sure})."
 
 
@@ -123,11 +127,17 @@ EARLY_COLUMNS = (
 def early_sentence(result: Early) -> str:
     """How soon runs are recognised, in one sentence."""
     first, last = result.points[0], result.points[-1]
-    parts = [f"{share_words(first.right)} of held-back runs are recognised after {seconds(first.seconds)}"]
-    if last is not first:
-        parts.append(f"{share_words(last.right)} after {seconds(last.seconds)}")
-    rejected = f"; {share_words(first.unknown_rejected)} of unknown ones are rejected by then"
-    return f"{', '.join(parts)}{rejected if math.isfinite(first.unknown_rejected) else ''}."
+    ends = [first] if last is first else [first, last]
+
+    def shares(name: str, words: str) -> str:
+        told = [f"{share_words(getattr(one, name))}{words} after {seconds(one.seconds)}" for one in ends[:1]]
+        return ", ".join(
+            [*told, *(f"{share_words(getattr(one, name))} after {seconds(one.seconds)}" for one in ends[1:])]
+        )
+
+    known = shares("right", " of held-back runs are recognised")
+    rejected = f"; {shares('unknown_rejected', ' of unknown ones are rejected')}"
+    return f"{known}{rejected if math.isfinite(first.unknown_rejected) else ''}."
 
 
 def ways_sentence(one: EarlyPoint) -> str:

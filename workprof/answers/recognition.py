@@ -496,7 +496,7 @@ WITH_REJECTIONS = Column(
     lambda one: one.known.accuracy_with_rejections if one.known and _rejects(one) else None,
     "With rejections",
     unit="share",
-    help="The same, a rejected run counted as wrong.",
+    help="In the training parts that lack a workload in turn, a rejected run counted as wrong.",
 )
 REJECTED = Column(
     "rejected_share",

@@ -14,6 +14,7 @@ from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
+from workprof.core.words import counted
 from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.fingerprints import Fingerprint, Fingerprints, FingerprintSettings, fingerprints_of
 from workprof.phases.runs import Runs, runs_of, texts_of
@@ -118,7 +119,7 @@ def learn(frames: Mapping[str, pd.DataFrame], settings: LibrarySettings, progres
 
 
 def library_of(runs: Runs, settings: LibrarySettings, progress: Progress = silent) -> Library:
-    """A library of labelled runs; raises NotEnoughData without a labelled run."""
+    """A library of labelled runs; raises NotEnoughData without a labelled run, or where no counter changes in them."""
     labelled = tuple(run for run in runs.runs if run.workload)
     if not labelled:
         raise NotEnoughData("no run has a workload; label the runs to learn from in column 'workload'")
@@ -128,6 +129,9 @@ def library_of(runs: Runs, settings: LibrarySettings, progress: Progress = silen
 
 def library_from(fingerprints: Fingerprints, step_s: float, settings: LibrarySettings) -> Library:
     """A library of fingerprints that are made already."""
+    if not fingerprints.normaliser.sd.any():
+        n = counted(len(fingerprints.prints), "labelled run")
+        raise NotEnoughData(f"no counter changes in {n}: nothing tells one from another; choose other counters")
     scale = scale_of(fingerprints.prints, settings.match)
     labels = [one.workload for one in fingerprints.prints]
     thresholds, c = {}, {}

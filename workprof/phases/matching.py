@@ -111,7 +111,7 @@ def match_run(frames: Mapping[str, pd.DataFrame], settings: MatchRunSettings, pr
     library = library_of(known, settings.library, progress)
     unknown = fingerprint(runs.runs[position], library.fingerprints.normaliser, settings.library.fingerprints)
     result = match(library, unknown, detector_of(library, progress))
-    return replace(result, notes=(*runs.runs[position].notes, *result.notes))
+    return replace(result, notes=(*runs.notes, *runs.runs[position].notes, *result.notes))
 
 
 def match(library: Library, unknown: Fingerprint, detector: Detector | None) -> Match:

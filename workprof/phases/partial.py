@@ -117,15 +117,18 @@ def course(frames: Mapping[str, pd.DataFrame], settings: CourseSettings, progres
         points=points,
         probabilities=probabilities,
         n_known=len(labelled),
-        notes=(*unknown.notes, *(paced if runs.step_s != known.step_s else []), *missing, *few),
+        notes=(*runs.notes, *unknown.notes, *(paced if runs.step_s != known.step_s else []), *missing, *few),
         seconds=time.perf_counter() - started,
     )
 
 
 def times_of(runs: Sequence[Run], step_s: float, every: float) -> Floats:
-    """When answers are given: at each multiple of `every` up to the median run's length, thinned to `MOST_TIMES`."""
+    """When answers are given: at each multiple of `every` up to the median run's length, thinned to `MOST_TIMES`.
+
+    Of runs that are shorter the only answer is at their end.
+    """
     length = float(np.median([run.values.shape[1] for run in runs])) * step_s
-    every = max(every, step_s)
+    every = min(max(every, step_s), max(length, step_s))
     found = every * np.arange(1, max(1, math.floor(length / every + 1e-9)) + 1)
     kept = np.unique(np.linspace(0, len(found) - 1, min(MOST_TIMES, len(found))).round().astype(np.int64))
     result: Floats = np.asarray(found[kept], dtype=np.float64)

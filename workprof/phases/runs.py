@@ -13,6 +13,7 @@ from workprof.core.errors import ColumnMissing, NoRows, SettingsError
 from workprof.core.fields import settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
+from workprof.core.words import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,6 +101,8 @@ tracepoints of perf, chosen on recordings without hardware counters: only their 
 """
 NOT_COUNTERS = ("row_id", "workload", "run", "t", "status")
 OWN_PROCESSES = "proc."
+RECORDED = frozenset(("cpu", "sys", "softirq", "irq", "vm", "mem", "disk", "net", "psi", "sched", "proc", "perf"))
+"""Sources of the recorder's counters, of which system72 is a choice."""
 FILLED_SAMPLES = 3
 """Gaps up to this long keep the value before them."""
 LEAST_STEP_S = 1.0
@@ -178,7 +181,8 @@ def runs_of(samples: pd.DataFrame, counters: tuple[str, ...] = (), progress: Pro
     for done, ((workload, name), rows) in enumerate(groups.items(), start=1):
         runs.append(_on_grid(Run(workload, name, table[rows].T, 0.0, 0, ()), t[rows], step_s))
         progress(done / len(groups), f"runs on the grid: {done} of {len(groups)}")
-    return Runs(names, step_s, tuple(runs), int((~timed).sum()), _notes(samples, names, step_s))
+    others = () if counters else _passed_over(samples, names)
+    return Runs(names, step_s, tuple(runs), int((~timed).sum()), _notes(samples, names, step_s, others))
 
 
 def counters_in(samples: pd.DataFrame, *, everything: bool = False) -> tuple[str, ...]:
@@ -190,6 +194,16 @@ def counters_in(samples: pd.DataFrame, *, everything: bool = False) -> tuple[str
             return known
     others = tuple(str(name) for name in present if not str(name).startswith(OWN_PROCESSES))
     return tuple(name for name in others if np.isfinite(numbers_of(samples, name)).any())
+
+
+def _passed_over(samples: pd.DataFrame, names: tuple[str, ...]) -> list[str]:
+    """Counters that are not among system72, in a table that has some of these, and are not the recorder's either."""
+    if not set(names) & set(SYSTEM72):
+        return []
+    rest = [str(name) for name in samples.columns if name not in (*NOT_COUNTERS, *names)]
+    return [
+        name for name in rest if name.partition(".")[0] not in RECORDED and np.isfinite(numbers_of(samples, name)).any()
+    ]
 
 
 def find_run(runs: Runs, name: str) -> int:
@@ -286,11 +300,16 @@ def _notes_of(name: str, t: Floats, cells: Ints, step_s: float, n_filled: int, *
     return tuple(f"{name}: {text}" for count, text in texts if count)
 
 
-def _notes(samples: pd.DataFrame, names: tuple[str, ...], step_s: float) -> tuple[str, ...]:
+def _notes(samples: pd.DataFrame, names: tuple[str, ...], step_s: float, others: list[str]) -> tuple[str, ...]:
     absent = [name for name in names if name not in samples.columns]
     lacking = [f"{len(absent)} of {len(names)} counters are absent and count as missing: {', '.join(absent[:5])}"]
     slow = [f"samples are {step_s:g} s apart; phases are counted in steps of that"]
-    return tuple((lacking if absent else []) + (slow if step_s > LEAST_STEP_S else []))
+    passed = [
+        f"{counted(len(others), 'further counter')} not compared beside those of system72: {', '.join(others[:5])}; "
+        "`all` as counters takes them"
+    ]
+    told = (lacking if absent else [], slow if step_s > LEAST_STEP_S else [], passed if others else [])
+    return tuple(note for own in told for note in own)
 
 
 @settings
