@@ -216,3 +216,15 @@ def test_a_draw_without_a_value_does_not_make_noise_a_difference():
     noise = draw.normal(0, 0.1, size=(500, 6))
     noise[0, 0] = np.nan
     assert not nodes_differ(noise[1], noise, 20)
+
+
+def test_groups_between_which_noise_decides_are_above_as_many_others():
+    speeds = {"fast": (2.0, 1.0), "disky": (1.0, 2.0), "p": (1.0, 1.0), "q": (1.0, 1.0)}
+    frame = runs_of({node: {"cpu": cpu, "disk": disk} for node, (cpu, disk) in speeds.items()}, n_runs=6)
+    found = grouped(None, frame=frame, n_resamples=0)
+    above = {one.nodes: one.above for one in found.groups}
+    assert above == {
+        ("p", "q"): {"cpu": 0, "disk": 0},
+        ("fast",): {"cpu": 2, "disk": 0},
+        ("disky",): {"cpu": 0, "disk": 2},
+    }

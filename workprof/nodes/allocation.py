@@ -138,7 +138,7 @@ class RankedGroup:
     """A group of nodes."""
 
     nodes: tuple[str, ...]  # names in order
-    ranks: dict[str, int]  # aspect that counts -> rank from 1 = weakest
+    ranks: dict[str, int]  # aspect that counts -> rank from 1 = weakest; shared where groups do not differ clearly
     places: int  # tasks that run on its nodes at a time
 
 
@@ -249,8 +249,8 @@ def allocate(frames: Mapping[str, pd.DataFrame], settings: AllocationSettings, p
     return allocation
 
 
-def _by_aspect(scores: Mapping[str, float]) -> dict[str, float]:
-    return {PUBLISHED_ASPECTS.get(name, name): score for name, score in scores.items()}
+def _by_aspect(above: Mapping[str, int]) -> dict[str, int]:
+    return {PUBLISHED_ASPECTS.get(name, name): number for name, number in above.items()}
 
 
 def _compared(grouped: Groups) -> tuple[str, ...]:
@@ -264,7 +264,7 @@ def _cluster_of(grouped: Groups, aspects: Sequence[str], places: Mapping[str, in
     unknown = [node for node in places if node not in nodes and node not in grouped.not_grouped]
     if unknown:
         raise SettingsError(f"places names {unknown[0]!r}, which is no node here; the nodes are {', '.join(nodes)}")
-    scores = [[_by_aspect(one.scores)[aspect] for aspect in aspects] for one in grouped.groups]
+    scores = [[_by_aspect(one.above)[aspect] for aspect in aspects] for one in grouped.groups]
     return Cluster(
         group=np.repeat(np.arange(len(grouped.groups)), [len(one.nodes) for one in grouped.groups]),
         scores=np.array(scores, dtype=np.float64).reshape(len(grouped.groups), len(aspects)),

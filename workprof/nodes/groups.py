@@ -1,6 +1,6 @@
 """Groups of nodes that are alike, after Tarema: the silhouette chooses how many; the published code, defects kept."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -57,6 +57,8 @@ class NodeGroup:
     # aspect -> 'low', 'mid', 'high', or 'alike' where the nodes do not differ (faithful: '0', '1', '2')
     labels: dict[str, str]
     scores: dict[str, float]  # aspect -> geometric mean of the members' scores (faithful: mean of the raw values)
+    # aspect -> how many groups are weaker: clearly so, by 95 % of the resampled runs (faithful: whose value is less)
+    above: dict[str, int]
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,6 +154,9 @@ def level_label(value: float, all_values: Floats) -> str:
         return LOW
     return HIGH if value >= upper else MID
 
+
+CLEARLY = 0.025
+"""Quantile of a difference that must lie above 0: the lower end of a 95 % interval."""
 
 MOST_GROUPS = 10
 N_STARTS, N_STARTS_RESAMPLED = 10, 3
@@ -271,11 +276,12 @@ def group_nodes(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, pro
     if n >= LEAST_NODES and used.any():
         grouping = best_grouping(features.log[:, used], WEAK_SILHOUETTE, seed)
     members = [np.flatnonzero(grouping.labels == group) for group in range(grouping.k if n else 0)]
+    above = _above(features, members)
     groups = Groups(
         settings=settings,
         k=len(members),
         silhouette=grouping.silhouette,
-        groups=tuple(_group(features, rows) for rows in members),
+        groups=tuple(_group(features, rows, own) for rows, own in zip(members, above, strict=True)),
         aspects=tuple(name for name, differs in zip(features.aspects, used, strict=True) if differs),
         silhouettes=grouping.silhouettes,
         stability=stability(features.draws[:, :, used], grouping.labels, settings.n_resamples, seed),
@@ -288,14 +294,35 @@ def group_nodes(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, pro
     return groups
 
 
-def _group(features: Features, rows: Ints) -> NodeGroup:
+def _above(features: Features, members: Sequence[Ints]) -> Ints:
+    """(n_groups, n_aspects) how many groups are clearly weaker; groups between which noise decides are above as many.
+
+    From the weakest on, a group begins a new step where the step's first one is clearly weaker, else it is on its step.
+    """
+    above = np.zeros((len(members), len(features.aspects)), dtype=np.int64)
+    for column in range(len(features.aspects)):
+        means = [float(features.log[rows, column].mean()) for rows in members]
+        draws = [features.draws[:, rows, column].mean(axis=1) for rows in members]
+        order = sorted(range(len(members)), key=means.__getitem__)
+        first = 0
+        for place, group in enumerate(order):
+            apart = draws[group] - draws[order[first]]
+            apart = apart[np.isfinite(apart)]
+            if means[group] > means[order[first]] and (not len(apart) or np.quantile(apart, CLEARLY) > 0):
+                first = place
+            above[group, column] = first
+    return above
+
+
+def _group(features: Features, rows: Ints, above: Ints) -> NodeGroup:
     means = features.log[rows].mean(axis=0)
     labels = {
         name: level_label(float(mean), features.log[:, i]) if features.differ[i] else ALIKE
         for i, (name, mean) in enumerate(zip(features.aspects, means, strict=True))
     }
     scores = {name: float(np.exp(mean)) for name, mean in zip(features.aspects, means, strict=True)}
-    return NodeGroup(tuple(features.nodes[row] for row in rows), labels, scores)
+    names = tuple(features.nodes[row] for row in rows)
+    return NodeGroup(names, labels, scores, dict(zip(features.aspects, above.tolist(), strict=True)))
 
 
 def _notes(features: Features, grouping: Grouping, used: Bools) -> tuple[str, ...]:
@@ -404,5 +431,7 @@ def _published_groups(raw: Floats, nodes: tuple[str, ...], labels: Ints) -> tupl
         level = np.where(centroid <= lower, 0, np.where(centroid >= upper, 2, 1))
         level_labels = {name: str(int(one)) for name, one in zip(names, level, strict=True)}
         scores = {name: float(value) for name, value in zip(names, centroid, strict=True)}
-        groups.append(NodeGroup(tuple(nodes[row] for row in np.flatnonzero(labels == group)), level_labels, scores))
+        above = dict(zip(names, (centroids < centroid).sum(axis=0).tolist(), strict=True))
+        members = tuple(nodes[row] for row in np.flatnonzero(labels == group))
+        groups.append(NodeGroup(members, level_labels, scores, above))
     return tuple(groups)
