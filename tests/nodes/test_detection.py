@@ -154,6 +154,9 @@ def test_without_labels_there_are_p_values(frame):
     tested = found.runs.tested
     assert ((found.runs.p_value[tested] > 0) & (found.runs.p_value[tested] <= 1)).all()
     assert any("p-values" in message for message in found.messages)
+    chance = next(message for message in found.messages if message.startswith("by chance alone about "))
+    assert f"about {0.05 * tested.sum():.0f} of {tested.sum()} judged runs" in chance
+    assert chance.endswith("runs that are better than their history are flagged, too")
     assert found.detectors == {}
     assert found.calibration is None
     with pytest.raises(SettingsError, match="no labels to learn from"):

@@ -14,7 +14,9 @@ from workprof.answers.nodes import (
     degraded_sentence,
     node_table,
     none_degraded_sentence,
+    rank_answer,
     ranking_figures,
+    ranking_sentence,
     robustness_sentence,
 )
 from workprof.core.errors import NotEnoughData, SettingsError
@@ -470,3 +472,13 @@ def test_nodes_whose_newest_runs_failed_are_named(planted):
     assert told == [
         "newest runs failed or cannot be read: gone (cpu-sysbench) and mid (memory-sysbench); they are in no score"
     ]
+
+
+def test_nodes_of_which_none_is_behind_are_not_called_fastest_and_many_pairs_are_told():
+    two, four = (ranked(runs_of(dict.fromkeys(names, 1.0), noise=0.05)) for names in ("ab", "abcd"))
+    assert set(ranking_sentence(two).split()[:3]) == {"a", "and", "b"}
+    assert ranking_sentence(two).endswith(" do not differ clearly.")
+    assert "fastest" not in ranking_sentence(two)
+    told = "Each pair has its own interval: one in 20 pairs of equal nodes differs clearly by chance."
+    assert told in rank_answer(four).notes
+    assert told not in rank_answer(two).notes

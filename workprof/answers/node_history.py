@@ -33,11 +33,11 @@ def history_sentence(result: History) -> str:
             )
     other = [f"{one.node} ({slowed_words(one.slowed)})" for one in result.nodes if one.slowed and one.state != EXCLUDED]
     ranked = f" By its newest runs alone the ranking calls degraded: {_some(other)}." if other else ""
-    few, rest = result.not_judged, f"{_newer_words(result.not_followed)}{_failed_words(result)}"
+    few, others = result.not_judged, f"{_newer_words(result.not_followed)}{_failed_words(result)}"
     if len(few) == len(result.nodes):
-        return f"{TOO_FEW}{rest}"
+        return f"{TOO_FEW}{others}"
     unjudged = f" Too few runs to judge: {_some(few)}." if few else ""
-    return f"{'; '.join(parts) + '.' if parts else STEADY}{ranked}{unjudged}{rest}"
+    return f"{'; '.join(parts) + '.' if parts else STEADY}{ranked}{unjudged}{others}"
 
 
 def _failed_words(result: History) -> str:
@@ -129,7 +129,10 @@ RATIO = Column("ratio", "", "To normal", "%.3f", "Newest run / geometric mean of
 SINCE = Column("since_s", "", "Since (UTC)", said=_moment("since_s"), help="When the change began.")
 BENCHMARK = Column("benchmark", "", "Benchmark")
 VERDICT = Column("state", "", "Verdict", said=lambda one: STATE_WORDS[one.state])
-TREND = "Theil-Sen slope of the benchmark in 30 days, and its 95 % interval."
+TREND = (
+    "Theil-Sen slope in 30 days and its 95 % interval: of the benchmark, in service of the one that falls fastest. "
+    "Steady nodes have one below 0, too."
+)
 
 NODES = (
     Column("node", "", "Node", pinned=True),

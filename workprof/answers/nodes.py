@@ -69,7 +69,8 @@ def ranking_sentence(result: Ranking) -> str:
     alike = [best.node, *best.tied_with]
     if len(alike) > MOST_NAMED:
         return f"{best.node} is fastest, and {len(alike) - 1} nodes do not differ clearly from it."
-    return f"{listed(alike)} are fastest and do not differ clearly."
+    fastest = "" if len(alike) == len(ranked) else "are fastest and "
+    return f"{listed(alike)} {fastest}do not differ clearly."
 
 
 MOST_NAMED = 4
@@ -406,6 +407,7 @@ def rank_answer(result: Ranking) -> Answer:
     clear = [one for one in result.pairs if one.aspect == OVERALL and one.clear][:SHOWN_PAIRS]
     alike = (f"Differences within noise: {', '.join(result.alike)}.",) if result.alike else ()
     hang = (robustness_sentence(result),) if any(not one.same_order for one in result.leave_outs) else ()
+    pairs = sum(one.aspect == OVERALL for one in result.pairs)
     return Answer(
         decision_sentence(result),
         ranking_figures(result),
@@ -419,6 +421,7 @@ def rank_answer(result: Ranking) -> Answer:
             bars_note(result, tied=False),
             weights_sentence(result.shares),
             *alike,
+            *((one_by_one(result.settings.confidence),) if pairs >= MANY_PAIRS else ()),
             *hang,
         ),
         document={
@@ -438,6 +441,14 @@ def rank_answer(result: Ranking) -> Answer:
 
 
 SHOWN_PAIRS = 12
+MANY_PAIRS = 6
+"""Of nodes: from so many on it is told that some differ by chance."""
+
+
+def one_by_one(confidence: float) -> str:
+    """What intervals of many pairs do not tell."""
+    one_in = round(1 / (1 - confidence))
+    return f"Each pair has its own interval: one in {one_in} pairs of equal nodes differs clearly by chance."
 
 
 def node_document(one: RankedNode) -> dict[str, Any]:

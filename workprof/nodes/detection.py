@@ -174,6 +174,9 @@ DEFAULT_WEIGHTS = FeatureWeights(0.6, 0.3, 1.0)
 WITHOUT_LABELS = "mahalanobis"
 """The detector that is chosen without labels."""
 
+ONE_SIDED = ("robust-z", "ewma")
+"""Detectors that look at worse values alone; the others measure how odd a run is."""
+
 TRAINED_SHARE = 0.9
 """Of the progress; the rest is judging."""
 
@@ -449,6 +452,14 @@ def _messages(data: DetectionData, outcome: _Outcome) -> tuple[str, ...]:
         messages.append(
             "no training run is labelled as under load, or every one is: p-values stand in for probabilities, on the "
             "assumption that the training runs are mostly normal"
+        )
+        n, alarms = int(outcome.judged.sum()), outcome.detector.threshold
+        both = (
+            "" if outcome.detector.name in ONE_SIDED else "; runs that are better than their history are flagged, too"
+        )
+        messages.append(
+            f"by chance alone about {alarms * n:.0f} of {n:,} judged runs are flagged, as a p-value of "
+            f"{format_share(alarms)} is enough{both}"
         )
     elif n_bad < FEW_ANOMALOUS:
         messages.append(f"{n_bad} training runs under load are few; probabilities are rough")

@@ -52,7 +52,7 @@ DETECT = Question(
     Detection,
     "workprof.nodes.detection:detect",
     finds="degradation detection",
-    version=5,
+    version=6,
     page=PAGE,
     tab="Degradation",
     fold="nodes_detect_settings",

@@ -181,7 +181,7 @@ def runs_of(samples: pd.DataFrame, counters: tuple[str, ...] = (), progress: Pro
     for done, ((workload, name), rows) in enumerate(groups.items(), start=1):
         runs.append(_on_grid(Run(workload, name, table[rows].T, 0.0, 0, ()), t[rows], step_s))
         progress(done / len(groups), f"runs on the grid: {done} of {len(groups)}")
-    others = () if counters else _passed_over(samples, names)
+    others = [] if counters else _passed_over(samples, names)
     return Runs(names, step_s, tuple(runs), int((~timed).sum()), _notes(samples, names, step_s, others))
 
 
