@@ -266,7 +266,7 @@ def test_a_node_whose_newest_runs_fail_is_not_silently_in_service():
     found = node_history({"runs": numbered(rows)}, HistorySettings())
     assert found.failed == {"a": ("cpu-sysbench", "disk-ioping"), "lost": ("cpu-sysbench",)}
     assert history_sentence(found) == (
-        f"{STEADY} Newest runs failed or cannot be read, and have no verdict: "
+        f"{STEADY} Newest runs failed, measured 0 or cannot be read, and have no verdict: "
         "a (cpu-sysbench, disk-ioping) and lost (cpu-sysbench)."
     )
 
@@ -285,3 +285,9 @@ def test_every_node_that_the_ranking_calls_slower_is_counted():
     rows += [run_of(f"n{i}", "cpu-sysbench", 0.9 if i < 5 else 1.0, 2e9) for i in range(12)]
     found = node_history({"runs": numbered(rows)}, HistorySettings(least_drop_share=0.5))
     assert " and 2 more." in history_sentence(found)
+
+
+def test_a_newest_run_that_measured_nothing_at_all_is_named_too():
+    rows = runs_of({"a": 1.0}, n_runs=8).drop(columns="row_id").to_dict("records")
+    found = node_history({"runs": numbered([*rows, run_of("a", "cpu-sysbench", 0.0, 2e9)])}, HistorySettings())
+    assert found.failed == {"a": ("cpu-sysbench",)}

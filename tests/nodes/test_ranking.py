@@ -470,7 +470,8 @@ def test_nodes_whose_newest_runs_failed_are_named(planted):
     rows.append(run_of("big", "disk-ioping", 2.0, 2.1e9))
     told = [note for note in ranked(numbered(rows)).notes if "failed" in note]
     assert told == [
-        "newest runs failed or cannot be read: gone (cpu-sysbench) and mid (memory-sysbench); they are in no score"
+        "newest runs failed, measured 0 or cannot be read: gone (cpu-sysbench) and mid (memory-sysbench); they are in "
+        "no score"
     ]
 
 

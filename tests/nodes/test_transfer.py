@@ -8,6 +8,7 @@ import pytest
 
 from tests.nodes.transfer_reports import MACHINES, lotaru_reports, planted
 from tests.shared_data import needs_shared_data
+from workprof.answers.node_groups import TRANSFER_NOTE, transfer_answer
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.nodes.runtime_factors import (
@@ -380,3 +381,10 @@ def test_scores_are_above_zero_or_absent():
         scores_from_frame(frame.assign(io=0))
     with pytest.raises(SettingsError, match="'a' has two rows"):
         scores_from_frame(pd.concat([frame, frame]))
+
+
+def test_the_machine_that_is_learned_on_is_no_target_and_answers_say_what_is_in_sample():
+    with pytest.raises(SettingsError, match="targets name home, the machine that is learned on"):
+        TransferSettings("home", ("fast", "home"))
+    found = transfer(planted(SPEEDS), scores(SPEEDS), TransferSettings("home", ("fast",)))
+    assert TRANSFER_NOTE in transfer_answer(found, None).notes

@@ -314,7 +314,7 @@ def transfer_answer(result: Transfer, interval: Coverage | None) -> Answer:
     return Answer(
         transfer_sentence(result),
         tables=(transfer_table(result),),
-        notes=(*notes, *([held] if held else [])),
+        notes=(*notes, *([held] if held else []), TRANSFER_NOTE),
         document={
             "methods": {name: asdict(one) for name, one in result.methods.items()},
             "default": result.default,

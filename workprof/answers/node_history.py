@@ -44,7 +44,7 @@ def _failed_words(result: History) -> str:
     """A run that fails has no value, so that no verdict tells of it."""
     if not result.failed:
         return ""
-    return f" Newest runs failed or cannot be read, and have no verdict: {failed_words(result.failed)}."
+    return f" Newest runs failed, measured 0 or cannot be read, and have no verdict: {failed_words(result.failed)}."
 
 
 def _newer_words(nodes: Sequence[str]) -> str:

@@ -358,7 +358,7 @@ def ranking_notes(
         )
     failed = {name: own for name, own in newest_failed(parsed, settings.exclude).items() if name in levels.nodes}
     if failed:
-        notes.append(f"newest runs failed or cannot be read: {failed_words(failed)}; they are in no score")
+        notes.append(f"newest runs failed, measured 0 or cannot be read: {failed_words(failed)}; they are in no score")
     if any(one.degraded for one in nodes):
         notes.append("degraded: by newest runs against all earlier ones; Over time follows every run, and may differ")
     if levels.by_campaign.any():

@@ -235,17 +235,19 @@ def _reasons(
 
 
 def newest_failed(parsed: ParsedRuns, exclude: str) -> dict[str, tuple[str, ...]]:
-    """Node -> the benchmarks whose newest run there failed or cannot be read, or of which no run can."""
+    """Node -> the benchmarks whose newest run there failed, measured 0 or cannot be read, or of which every run did."""
     counts = ~parsed.repeated & np.isin(parsed.benchmark, list(ASPECT_OF))
-    failed = counts & ~parsed.usable & ~((parsed.stressed == 1) & (exclude == STRESSED))
+    scored = np.array([METRICS[name].scored for name in parsed.metrics])
+    well = parsed.usable & ~(parsed.values[:, scored] <= 0).any(axis=1)
+    failed = counts & ~well & ~((parsed.stressed == 1) & (exclude == STRESSED))
     found: dict[str, list[str]] = {}
     for node, benchmark in sorted(
         set(zip(parsed.node[failed].tolist(), parsed.benchmark[failed].tolist(), strict=True))
     ):
         here = (parsed.node == node) & (parsed.benchmark == benchmark)
-        well = here & counts & parsed.usable
-        newest = np.nanmax(parsed.started_s[well], initial=-np.inf)
-        if not well.any() or (parsed.started_s[here & failed] > newest).any():
+        read = here & counts & well
+        newest = np.nanmax(parsed.started_s[read], initial=-np.inf)
+        if not read.any() or (parsed.started_s[here & failed] > newest).any():
             found.setdefault(node, []).append(benchmark)
     return {node: tuple(names) for node, names in found.items()}
 

@@ -45,7 +45,7 @@ from workprof.nodes.runtime_models import (
 class TransferSettings:
     """From which machine to which, by which factors.
 
-    Raises SettingsError for a value out of bounds, no machine, or a target that is named twice.
+    Raises SettingsError for a value out of bounds, no machine, or a target that is named twice or is the local one.
     """
 
     local: Annotated[str, Setting("Machine that is learned on.", label="Learned on")]
@@ -78,6 +78,8 @@ class TransferSettings:
             raise SettingsError("name one local machine and at least one target")
         if len(set(self.targets)) < len(self.targets):
             raise SettingsError(f"targets are {', '.join(self.targets)}; name each once")
+        if self.local in self.targets:
+            raise SettingsError(f"targets name {self.local}, the machine that is learned on; name other machines")
 
     @property
     def default(self) -> str:
