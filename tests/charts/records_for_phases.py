@@ -90,6 +90,7 @@ def known_figures():
     return KnownFigures(
         accuracy=22 / 24,
         accuracy_sd=0.05,
+        accuracy_interval=wilson(11, 12),
         accuracy_with_rejections=20 / 24,
         precision=0.93,
         recall=0.92,

@@ -8,13 +8,15 @@ import pytest
 
 from tests.phases.planted_runs import planted
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.answers.recognition import evaluation_answer
+from workprof.answers.recognition import evaluation_answer, splits_note
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.core.stats import wilson
 from workprof.phases.evaluation import Evaluation, EvaluationSettings, evaluate
 from workprof.phases.library import LibrarySettings, faithful_library
+from workprof.phases.runs import runs_of
 from workprof.phases.timeline import DetectSettings, detect
+from workprof.phases.trials import stratified_splits
 
 SMALL = EvaluationSettings(splits=2, open_splits=1)
 
@@ -55,6 +57,11 @@ def test_every_workload_is_left_out_once(found):
 def test_known_runs_that_are_rejected_have_an_interval_by_run(found, samples):
     """Four workloads of four runs: one run of each is held back, and asked again in every training part."""
     assert found.false_reject_interval == wilson(4 * found.false_reject_share, 4)
+    n_runs = len({int(run) for split in stratified_splits(runs_of(samples).workloads, 2, 0.3, 0) for run in split.test})
+    assert found.known.accuracy_interval == wilson(n_runs * found.known.accuracy, n_runs)
+    assert f"Over different runs: 95 % interval {100 * found.known.accuracy_interval.low:.0f}" in splits_note(
+        found.known
+    )
     asked = samples[samples["run"].isin(["1", "2"])]
     other = evaluate({"train": samples, "samples": asked}, replace(SMALL, trained_elsewhere=True))
     assert other.false_reject_interval == wilson(8 * other.false_reject_share, 8)

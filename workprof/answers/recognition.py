@@ -8,6 +8,7 @@ import numpy as np
 
 from workprof.answers.phases import limits_document, notes_of, seconds
 from workprof.core.answer import Answer, Figure, Table
+from workprof.core.stats import Interval
 from workprof.core.table import Column
 from workprof.core.units import format_share, number
 from workprof.core.words import counted, shortened
@@ -119,7 +120,11 @@ def evaluation_sentence(result: Evaluation) -> str:
 
 def false_reject_words(result: Evaluation) -> str:
     """Return the interval of the share of known runs that are rejected: what new recordings may show."""
-    ends = result.false_reject_interval
+    return interval_words(result.false_reject_interval)
+
+
+def interval_words(ends: Interval) -> str:
+    """Return '95 % interval 2 to 24 %'."""
     return f"{ends.confidence:.0%} interval {ends.low * 100:.0f} to {ends.high * 100:.0f} %".replace("%", " %", 1)
 
 
@@ -529,7 +534,7 @@ def splits_note(known: KnownFigures) -> str:
     spread = f" ± {known.accuracy_sd * 100:.1f} points over the splits" if math.isfinite(known.accuracy_sd) else ""
     return (
         f"{counted(known.n_test, 'answer')} over {counted(known.n_splits, 'split')}{spread}; the splits share runs, so "
-        "that is no standard error."
+        f"that is no standard error. Over different runs: {interval_words(known.accuracy_interval)}."
     )
 
 

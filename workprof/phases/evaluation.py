@@ -84,6 +84,7 @@ class KnownFigures:
 
     accuracy: float  # share of right answers, rejections left aside
     accuracy_sd: float  # over the splits; they share runs, so it is no standard error. NaN for a single split
+    accuracy_interval: Interval  # Wilson's, over different runs: a run that is asked in several splits counts once
     # the same where a rejected run counts as wrong; NaN where nothing was rejected in turn
     accuracy_with_rejections: float
     precision: float  # mean over the workloads that were tested, unweighted, like the next two
@@ -206,8 +207,13 @@ def _repeated(runs: Runs, settings: EvaluationSettings, progress: Progress) -> E
     trials = _left_out(runs, renormalised, opened, settings, _part(progress, KNOWN_SHARE, 1.0))
     everything = range(len(runs.runs))
     whole = library_from(renormalised.of(everything, ())[0], runs.step_s, settings.library)
-    n_known = len({int(run) for split in opened for run in split.test}) if trials else 0
-    return _evaluation(predictions, trials, whole, runs.notes, n_known)
+    n_known = _n_tested(opened) if trials else 0
+    return _evaluation(predictions, trials, whole, runs.notes, n_known, _n_tested(splits))
+
+
+def _n_tested(splits: Sequence[Split]) -> int:
+    """Different runs that are held back in any of the splits."""
+    return len({int(run) for split in splits for run in split.test})
 
 
 def _left_out(
@@ -266,19 +272,24 @@ def _elsewhere(frames: Mapping[str, pd.DataFrame], settings: EvaluationSettings,
     )
     paced = (f"steps are {test.step_s:g} s, those of training {train.step_s:g} s; phases are compared step by step",)
     notes = (*(paced if test.step_s != train.step_s else ()), *train.notes, *test.notes, *lacking)
-    return _evaluation(predictions, [trial], library, notes, len(shared))
+    return _evaluation(predictions, [trial], library, notes, len(shared), len(shared))
 
 
 def _evaluation(
-    predictions: list[KnownPredictions], trials: list[OpenTrial], library: Library, notes: tuple[str, ...], n_known: int
+    predictions: list[KnownPredictions],
+    trials: list[OpenTrial],
+    library: Library,
+    notes: tuple[str, ...],
+    n_known: int,
+    n_tested: int,
 ) -> Evaluation:
-    """The figures; `n_known` = different known runs that the trials ask."""
+    """The figures; `n_known` = different known runs that the trials ask, `n_tested` = those that are predicted."""
     limits = [trial.c for trial in trials if np.isfinite(trial.c)]
     rejecting = trials if limits else []
     unknown, false_rejects = unknown_figures(trials), false_reject_share(rejecting)
     if not rejecting:
         unknown = tuple(replace(one, rejected_share=float("nan")) for one in unknown)
-    known = known_figures(predictions, rejecting) if predictions else None
+    known = known_figures(predictions, rejecting, n_tested) if predictions else None
     rejected = [one.rejected_share for one in unknown]
     dropped = library.fingerprints.normaliser.dropped
     lacking = (f"{len(dropped)} counters miss too much of training and are dropped: {', '.join(dropped[:5])}",)
@@ -323,8 +334,8 @@ def _part(progress: Progress, first: float, last: float) -> Progress:
     return lambda share, message: progress(first + (last - first) * (share or 0.0), message)
 
 
-def known_figures(predictions: Sequence[KnownPredictions], trials: Sequence[OpenTrial]) -> KnownFigures:
-    """The figures of all test runs of all splits."""
+def known_figures(predictions: Sequence[KnownPredictions], trials: Sequence[OpenTrial], n_runs: int) -> KnownFigures:
+    """The figures of all test runs of all splits, which are so many different ones."""
     truth = [name for one in predictions for name in one.truth]
     ours = [name for one in predictions for name in one.ours]
     names = tuple(sorted({*truth, *ours}))
@@ -337,8 +348,10 @@ def known_figures(predictions: Sequence[KnownPredictions], trials: Sequence[Open
         float(np.mean([getattr(one, name) for one in classes])) for name in ("precision", "recall", "f1")
     )
     accepted = [hit and not out for trial in trials for hit, out in trial.known_right_and_rejected()]
+    accuracy = _accuracy(truth, ours)
     return KnownFigures(
-        accuracy=_accuracy(truth, ours),
+        accuracy=accuracy,
+        accuracy_interval=wilson(accuracy * n_runs, n_runs),
         accuracy_sd=float(np.std(each, ddof=1)) if len(each) > 1 else float("nan"),
         accuracy_with_rejections=float(np.mean(accepted)) if accepted else float("nan"),
         precision=precision,
