@@ -192,7 +192,7 @@ def test_a_degraded_node_has_its_reason_and_what_to_do():
     assert [node for node, colour in colours.items() if colour == BEST] == [healthy]
     assert [node for node, colour in colours.items() if colour == DEGRADED] == ["big"]
     assert sentence.endswith("Run the benchmark again to confirm.")
-    assert "degraded" in ranked_bars(found).figure.data[0].text[0]
+    assert ranked_bars(found).figure.data[0].text[0].endswith(", run again")
     shown = {line.label: line for line in ranking_figures(found)}
     assert (shown["Degraded"].value, shown["Degraded"].detail) == ("1 node", "big")
     assert degraded_sentences(ranking()) == ()
