@@ -237,10 +237,18 @@ def test_threshold_is_the_best_of_all_by_trying():
     right = draw.random(300) < stated
     weights = draw.integers(1, 4, 300).astype(float)
     for cost in (0.5, 1.0, 4.0):
-        gains = {t: (np.where(right, 1, -cost) * weights)[stated >= t].sum() for t in np.unique(stated)}
         found = best_threshold(stated, right, weights, cost)
+        gains = {t: (np.where(right, 1, -cost) * weights)[stated >= t].sum() for t in (found, *np.unique(stated))}
         assert np.isclose(gains[found], max(gains.values()))
     assert best_threshold(stated, np.zeros(300, dtype=bool), weights, 1.0) == 0.5
+
+
+def test_held_out_rows_that_were_all_right_refuse_nobody():
+    sure = np.array([0.99, 0.999, 1.0])
+    assert best_threshold(sure, np.ones(3, dtype=bool), np.ones(3), 1.0) == 0.5
+    assert best_threshold(sure, np.ones(3, dtype=bool), np.ones(3), 4.0) == 0.8
+    assert best_threshold(sure, np.array([False, True, True]), np.ones(3), 1.0) == 0.999  # one at 99 % was wrong
+    assert best_threshold(sure - 0.6, np.ones(3, dtype=bool), np.ones(3), 1.0) == pytest.approx(0.39)
 
 
 def test_reliability_counts_every_row_once():

@@ -184,16 +184,23 @@ def best_temperature(scores: Floats, targets: Ints, weights: Floats) -> float:
 def best_threshold(probability: Floats, right: Bools, weights: Floats, wrong_cost: float) -> float:
     """The probability from which on answering gains: the largest right - wrong_cost * wrong on these rows.
 
+    Any threshold down to the next lower probability has that gain: of those it is the one at which an answer is worth
+    its cost where probabilities hold, so that rows which were all answered rightly refuse nobody.
+
     `probability` (n_rows,) is of the answers that would be given; `wrong_cost` is of a wrong answer, when a right one
     gains 1.
     """
+    even = wrong_cost / (1 + wrong_cost)  # where probabilities hold, the best one
     if not len(probability):
-        return wrong_cost / (1 + wrong_cost)  # where probabilities hold, the best one
+        return even
     order = np.argsort(-probability, kind="stable")
     gain = np.cumsum(np.where(right, 1.0, -wrong_cost)[order] * weights[order])
     last_of_value = np.append(np.diff(probability[order]) != 0, True)
     best = int(np.where(last_of_value, gain, -np.inf).argmax())
-    return float(probability[order][best]) if gain[best] > 0 else wrong_cost / (1 + wrong_cost)
+    if gain[best] <= 0:
+        return even
+    lowest, refused = float(probability[order][best]), probability[order][best + 1 :]
+    return lowest if len(refused) and refused[0] >= even else min(lowest, even)
 
 
 ROUNDS = (4, 7, 10)
