@@ -31,6 +31,7 @@ from workprof.forecasts.classifier import (
 )
 from workprof.forecasts.classifier_evaluation import reliability
 from workprof.forecasts.encoder import encode, fit_encoder, is_seen, training_rows
+from workprof.forecasts.explain import explain_job
 from workprof.forecasts.predictions import REASON_CODES
 from workprof.forecasts.splits import holdout
 
@@ -292,3 +293,43 @@ def test_each_kind_of_newness_has_a_temperature_of_its_own():
     scores = margins(LoadedClassifier(model).booster, model.encoder, encode(model.encoder, test))
     expected = softmax(scores, np.array(model.tuning.temperatures)[kinds])
     assert np.allclose(predict(model, test).probabilities, expected)
+
+
+def test_a_field_that_every_run_had_is_taken_from_runs_alike_where_a_job_lacks_it():
+    """`ann` trains and `cat` prepares; trees that split by the task alone called whatever lacks it the other one."""
+    draw, n = np.random.default_rng(1), 240
+    trains = draw.integers(0, 2, n) == 1
+    jobs = pd.DataFrame(
+        {
+            "job_name": [f"j{at // 2}" for at in range(n)],
+            "task_name": np.where(trains, "train", "prep"),
+            "user": np.where(trains, draw.choice(["ann", "bob"], n), draw.choice(["cat", "dan"], n)),
+            "requested_memory_bytes": np.where(trains, 16e9, 4e9),
+            "start_time_s": np.arange(n) * 600.0,
+        }
+    )
+    loaded = LoadedClassifier(train_classifier(jobs, np.where(trains, 0, 1), ClassifierSettings()))
+    asked = pd.DataFrame(
+        {
+            "user": ["ann", "cat", "ann", None, "zoe"],
+            "task_name": [None, None, "new", "train", None],
+            "requested_memory_bytes": [16e9, np.nan, np.nan, np.nan, np.nan],
+        }
+    )
+    answers = loaded.predict(asked)
+    assert answers.best[:4].tolist() == [0, 1, 0, 0]
+    assert np.allclose(answers.probabilities.sum(axis=1), 1)
+    assert answers.probabilities[4, 0] == pytest.approx(trains.mean(), abs=0.01)  # nothing is known of it
+    assert (answers.probability[:4] > 0.8).all()
+    assert answers.profile[:3].tolist() == [0, 1, 0]
+    for row in range(len(asked)):
+        told = explain_job(loaded, asked.iloc[[row]])
+        assert told.base + told.contributions.sum() == pytest.approx(told.output, abs=1e-5)
+        assert told.probability == pytest.approx(answers.probabilities[row].max(), abs=1e-9)
+        assert told.sentences[-1].startswith("no run in training was without a known ")
+    whole = jobs.head(20)
+    scores = margins(loaded.booster, loaded.model.encoder, encode(loaded.model.encoder, whole))
+    assert np.allclose(
+        loaded.predict(whole).probabilities,
+        softmax(scores, loaded.model.tuning.of_rows(loaded.model.encoder, encode(loaded.model.encoder, whole))),
+    )

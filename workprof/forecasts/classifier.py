@@ -6,7 +6,7 @@ jobs held out of an inner fit, and a job may be left without an answer. Faithful
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
@@ -40,7 +40,9 @@ from workprof.forecasts.encoder import (
     MetadataEncoder,
     TrainingRows,
     encode,
+    filled,
     fit_encoder,
+    kept_rows,
     rare_rows_of,
     read_fields,
     training_rows,
@@ -213,6 +215,7 @@ class ClassifierModel:
     notes: tuple[str, ...]  # what a reader must know, in words
     seconds: float  # time of the training
     step_seconds: dict[str, float]  # the same by step
+    learned: TrainingRows | None = None  # what blank fields are filled from; None in faithful mode, which fills none
 
 
 class LoadedClassifier:
@@ -240,16 +243,33 @@ class LoadedClassifier:
         return concatenated(parts)
 
     def _predict(self, jobs: pd.DataFrame) -> Predictions:
-        rows = encode(self.model.encoder, jobs)
-        return self.decide(rows, margins(self.booster, self.model.encoder, rows))
+        return self.decide(
+            encode(self.model.encoder, jobs), lambda rows: margins(self.booster, self.model.encoder, rows)
+        )
 
-    def decide(self, rows: Encoded, scores: Floats) -> Predictions:
-        """The predictions for encoded rows from their (n_rows, n_classes) scores before the softmax."""
+    def decide(self, rows: Encoded, scores_of: Callable[[Encoded], Floats]) -> Predictions:
+        """The predictions for encoded rows; `scores_of` rows are (n_rows, n_classes), before the softmax."""
         model, settings = self.model, self.model.settings
-        probabilities = softmax(scores, model.tuning.of_rows(model.encoder, rows))
+        probabilities = probabilities_of(model.encoder, model.learned, model.tuning, rows, scores_of)
         abstains, who = settings.mode == "corrected", known_submitter(model.encoder)
         rules = Rules(abstains, model.tuning.threshold, settings.least_support, model.support, who)
         return decide(probabilities, model.classes, unseen_submitter(model.encoder, rows), rules)
+
+
+def probabilities_of(
+    encoder: MetadataEncoder,
+    learned: TrainingRows | None,
+    tuning: Tuning,
+    rows: Encoded,
+    scores_of: Callable[[Encoded], Floats],
+) -> Floats:
+    """(n_rows, n_classes) calibrated; of a row with blank fields the mean over what they are filled with."""
+    temperatures = np.broadcast_to(tuning.of_rows(encoder, rows), len(rows))
+    if learned is None:
+        return softmax(scores_of(rows), temperatures)
+    made = filled(encoder, learned, rows)
+    parts = softmax(scores_of(made.rows), temperatures[made.of]) * made.weights[:, None]
+    return np.add.reduceat(parts, np.searchsorted(made.of, np.arange(len(rows))), axis=0)
 
 
 def train_classifier(
@@ -275,10 +295,11 @@ def train_classifier(
     with watch.step("encode", "Reading the metadata"):
         inputs = read_fields(used, fields)
 
-    def grow() -> tuple[MetadataEncoder, TrainingRows, Booster]:
+    def grow() -> tuple[MetadataEncoder, Encoded, TrainingRows, Booster]:
         encoder = fit_encoder(inputs, fields, settings.mode, rare_rows_of(settings, len(used)))
-        training = training_rows(encoder, encode(encoder, inputs), targets)
-        return encoder, training, grow_trees(encoder, training, len(classes), most_rounds(settings))
+        rows = encode(encoder, inputs)
+        training = training_rows(encoder, rows, targets)
+        return encoder, rows, training, grow_trees(encoder, training, len(classes), most_rounds(settings))
 
     message = "Growing the trees, and choosing rounds and threshold on held-out jobs"
     with (
@@ -287,7 +308,7 @@ def train_classifier(
     ):  # XGBoost frees Python while it grows
         growing = beside.submit(grow)
         tuning = tune(used, inputs, targets, classes, settings)
-        encoder, training, booster = growing.result()
+        encoder, rows, training, booster = growing.result()
         booster = booster[: tuning.n_rounds]
     with watch.step("keep", "Keeping the trees"):
         frozen = to_json_bytes(booster)
@@ -304,6 +325,7 @@ def train_classifier(
         notes=_notes(settings, encoder, tuning, len(jobs) - len(used)),
         seconds=watch.seconds,
         step_seconds=watch.step_seconds,
+        learned=None if settings.mode == "faithful" else kept_rows(encoder, rows),
     )
 
 

@@ -127,7 +127,8 @@ def rare_rows_of(settings: ClassifierSettings, n_rows: int) -> int:
     return settings.rare_rows or max(FEWEST_RARE_ROWS, round(RARE_SHARE * n_rows))
 
 
-STATES = ("rare", NOT_GIVEN, "unseen")
+UNSEEN = "unseen"
+STATES = ("rare", NOT_GIVEN, UNSEEN)
 """Of a field, after the codes of its kept values."""
 
 
@@ -157,6 +158,7 @@ class NumberRange:
     field: str
     lowest: float
     highest: float
+    not_given_rows: int = 0  # training rows without it
 
 
 @dataclass(frozen=True)
@@ -385,9 +387,8 @@ def _plan(jobs: pd.DataFrame, name: str) -> Floats:
 def _range(rows: ReadFields, name: str) -> NumberRange:
     numbers = rows.numbers[name]
     given = numbers[~np.isnan(numbers)]
-    return (
-        NumberRange(name, float(given.min()), float(given.max())) if len(given) else NumberRange(name, np.nan, np.nan)
-    )
+    lowest, highest = (float(given.min()), float(given.max())) if len(given) else (np.nan, np.nan)
+    return NumberRange(name, lowest, highest, len(numbers) - len(given))
 
 
 NOVELTY = (
@@ -401,6 +402,96 @@ In training every value is known, in use a job has a new name and often a new gr
 trees rest on names and are too sure of jobs they know nothing about. Measured on hold-outs by group of the synthetic
 sample, with the plan: log loss .86 without, .67 with; calibration error .12 and .02.
 """
+
+
+SHOWN_NEW = ("job_name", "group")
+"""The fields that `NOVELTY` shows as new: trees know what an unseen value of them means."""
+MOST_DONORS, LESS_ALIKE = 64, 0.1
+"""Ways to fill a row, those of most weight; the weight of a training row that agrees in one field less.
+
+Held-out jobs by group of which only user and task are given (synthetic sample of 12,000): 41 % right at a stated 58 %,
+log loss 2.2; without filling 24 %, 73 % and 3.5. With the rows that agree most alone 40 %, 68 % and 2.4.
+"""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """Rows of which no field is blank: each stands for a part of a row that was given."""
+
+    rows: Encoded
+    of: Ints  # (n_filled,) positions of the given rows, rising
+    weights: Floats  # (n_filled,) those of one given row add up to 1
+    blank: Bools  # (n_given, n_fields) which fields of the given rows were filled
+
+
+def filled(encoder: MetadataEncoder, learned: TrainingRows, rows: Encoded) -> Filled:
+    """The rows with what no training row was like taken from training rows, the more the more of the given they share.
+
+    A field is blank that has no value where every training row had one, or a task or workload that none had: no tree
+    has learned what that means, and what it says of it is what one branch happens to hold. A new user is told by other
+    means, and a job or group that is not given is a new one.
+
+    Source: hot-deck imputation (Andridge and Little 2010); ours weighs all donors instead of drawing one.
+    """
+    codes = rows.codes.copy()
+    blank = np.zeros((len(rows), len(encoder.fields)), dtype=np.bool_)
+    for place, values in enumerate(encoder.categories):
+        missing, unseen = (len(values.kept) + STATES.index(state) for state in (NOT_GIVEN, UNSEEN))
+        never = (codes[:, place] == missing) & (values.not_given_rows == 0)
+        if values.field in SHOWN_NEW:
+            codes[never, place] = unseen
+        else:
+            blank[:, place] = never | ((codes[:, place] == unseen) & (values.field != "user"))
+    for place, number in enumerate(encoder.numbers, start=len(encoder.categories)):
+        blank[:, place] = np.isnan(rows.numbers[:, place - len(encoder.categories)]) & (number.not_given_rows == 0)
+    rows = Encoded(codes, rows.numbers)
+    partial = np.flatnonzero(blank.any(axis=1))
+    if not len(partial):
+        return Filled(rows, np.arange(len(rows)), np.ones(len(rows)), blank)
+    key, first = _joint((*codes[partial].T, *(_places(column) for column in rows.numbers[partial].T)))
+    found = [_donors(encoder, learned, rows, int(partial[one]), blank[partial[one]]) for one in first]
+    ways = np.ones(len(rows), dtype=np.int64)
+    ways[partial] = np.array([len(weights) for _, weights in found])[key]
+    of = np.repeat(np.arange(len(rows)), ways)
+    made, shares = rows.take(of), np.ones(len(of))
+    starts = np.cumsum(ways) - ways
+    for row, kind in zip(partial, key, strict=True):
+        own, weights = found[kind]
+        at = slice(starts[row], starts[row] + len(weights))
+        made.codes[at], made.numbers[at], shares[at] = own.codes, own.numbers, weights
+    return Filled(made, of, shares, blank)
+
+
+def _donors(
+    encoder: MetadataEncoder, learned: TrainingRows, rows: Encoded, row: int, blank: Bools
+) -> tuple[Encoded, Floats]:
+    """A row with its blank fields filled in up to `MOST_DONORS` ways, and the share of each."""
+    n = len(encoder.categories)
+    given, known = rows.numbers[row], learned.rows.numbers
+    same = np.hstack([learned.rows.codes == rows.codes[row], (known == given) | (np.isnan(known) & np.isnan(given))])
+    agree = same[:, ~blank].sum(axis=1)
+    weights = learned.weights * LESS_ALIKE ** (agree.max() - agree)
+    codes, numbers = (np.repeat(part[row : row + 1], len(weights), axis=0) for part in (rows.codes, rows.numbers))
+    codes[:, blank[:n]], numbers[:, blank[n:]] = learned.rows.codes[:, blank[:n]], known[:, blank[n:]]
+    ways = merge_rows(Encoded(codes, numbers), np.zeros(len(weights), dtype=np.int64), weights)
+    most = np.argsort(-ways.weights, kind="stable")[:MOST_DONORS]
+    return ways.rows.take(most), ways.weights[most] / ways.weights[most].sum()
+
+
+MOST_LEARNED = 4_096
+"""Distinct training rows that a classifier keeps, of more those that most rows are like."""
+
+
+def kept_rows(encoder: MetadataEncoder, rows: Encoded) -> TrainingRows:
+    """The distinct training rows without the names of their jobs, to fill blank fields from."""
+    codes = rows.codes.copy()
+    for place, values in enumerate(encoder.categories):
+        if values.field == "job_name":
+            codes[:, place] = values.width - 1
+    nothing = np.zeros(len(rows), dtype=np.int64)
+    merged = merge_rows(Encoded(codes, rows.numbers), nothing, np.ones(len(rows)))
+    most = np.sort(np.argsort(-merged.weights, kind="stable")[:MOST_LEARNED])
+    return TrainingRows(merged.rows.take(most), merged.targets[most], merged.weights[most])
 
 
 @dataclass(frozen=True)

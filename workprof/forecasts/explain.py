@@ -21,8 +21,17 @@ from workprof.core.errors import NoRows, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.units import format_bytes, odds_words
-from workprof.forecasts.boosting import Booster, booster_output, margins, softmax
-from workprof.forecasts.encoder import STATES, Encoded, MetadataEncoder, encode, name_of, sum_by_field, to_matrix
+from workprof.forecasts.boosting import Booster, booster_output, margins
+from workprof.forecasts.encoder import (
+    STATES,
+    Encoded,
+    MetadataEncoder,
+    encode,
+    filled,
+    name_of,
+    sum_by_field,
+    to_matrix,
+)
 from workprof.profiles.features import draw_rows
 from workprof.profiles.metadata import NOT_GIVEN
 
@@ -100,11 +109,8 @@ def explain_job(loaded: LoadedClassifier, job: pd.DataFrame, profile: int | None
         raise SettingsError(f"{len(job)} jobs were given; explain one at a time")
     model = loaded.model
     rows = encode(model.encoder, job)
-    scores, temperatures = (
-        contributions_of(loaded.booster, model.encoder, rows),
-        model.tuning.of_rows(model.encoder, rows),
-    )
-    probabilities, shap = softmax(scores.output, temperatures)[0], of_odds(scores, temperatures)
+    shap, blank = _of_row(loaded, rows)
+    probabilities = 1 / (1 + np.exp(-shap.output[0]))
     chosen = int(model.classes[probabilities.argmax()]) if profile is None else profile
     if chosen not in model.classes:
         known = ", ".join(str(label) for label in model.classes)
@@ -126,9 +132,44 @@ def explain_job(loaded: LoadedClassifier, job: pd.DataFrame, profile: int | None
         probability=float(probabilities[place]),
         additivity_error=error,
         additive=error <= ADDITIVITY_TOLERANCE,
-        sentences=_sentences(chosen, fields, shown, by_field[order]),
+        sentences=(*_sentences(chosen, fields, shown, by_field[order]), *_filled_words(blank)),
         seconds=time.perf_counter() - started,
     )
+
+
+def _of_row(loaded: LoadedClassifier, rows: Encoded) -> tuple[Contributions, tuple[str, ...]]:
+    """The SHAP values of one row on the odds, and its blank fields.
+
+    They are the mean of those of what the blank fields are filled with. That these differ makes the odds more even
+    than their mean: this is what not knowing the blank fields does, so it is added to them in equal parts.
+    """
+    encoder, learned = loaded.model.encoder, loaded.model.learned
+    temperature = np.broadcast_to(loaded.model.tuning.of_rows(encoder, rows), 1)
+    if learned is None:
+        return of_odds(contributions_of(loaded.booster, encoder, rows), temperature), ()
+    made = filled(encoder, learned, rows)
+    shap = of_odds(contributions_of(loaded.booster, encoder, made.rows), temperature[made.of])
+    blank = np.flatnonzero(made.blank[0])
+    if not len(blank):
+        return shap, ()
+    weights = made.weights
+    columns, base, mean = (np.tensordot(weights, part, axes=1)[None] for part in (shap.columns, shap.base, shap.output))
+    output = _log_mean(weights, -np.logaddexp(0, -shap.output)) - _log_mean(weights, -np.logaddexp(0, shap.output))
+    columns[:, :, encoder.starts[blank + 1] - 1] += ((output - mean) / len(blank))[:, :, None]
+    return Contributions(columns, base, output), tuple(encoder.fields[place] for place in blank)
+
+
+def _log_mean(weights: Floats, logs: Floats) -> Floats:
+    """(1, n_columns) logarithm of the weighted mean of what (n_rows, n_columns) are logarithms of."""
+    result: Floats = np.logaddexp.reduce(np.log(weights)[:, None] + logs, axis=0)[None]
+    return result
+
+
+def _filled_words(blank: tuple[str, ...]) -> tuple[str, ...]:
+    if not blank:
+        return ()
+    names = blank[0] if len(blank) == 1 else f"{', '.join(blank[:-1])} and {blank[-1]}"
+    return (f"no run in training was without a known {names}: the answer is a mean over runs like this job",)
 
 
 def contributions_of(booster: Booster, encoder: MetadataEncoder, rows: Encoded) -> Contributions:

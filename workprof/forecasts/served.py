@@ -82,7 +82,7 @@ class _Classifier:
             codes[:, place] = [missing if text is None else known.get(text, unseen) for text in texts]
         numbers = [_numbers(jobs, number.field).astype(np.float32).astype(np.float64) for number in encoder.numbers]
         rows = Encoded(codes, np.column_stack(numbers) if numbers else np.zeros((len(jobs), 0)))
-        return self._loaded.decide(rows, self._trees.sums(_dense(encoder, rows)))
+        return self._loaded.decide(rows, lambda rows: self._trees.sums(_dense(encoder, rows)))
 
 
 def _dense(encoder: MetadataEncoder, rows: Encoded) -> Singles:

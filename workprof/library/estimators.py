@@ -15,14 +15,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import NotEnoughData
 from workprof.core.text import near
-from workprof.forecasts.boosting import ROUNDS, Tuning, grow_trees, margins, softmax, tune
+from workprof.forecasts.boosting import ROUNDS, Tuning, grow_trees, margins, tune
 from workprof.forecasts.candidates import boost, boosted_quantiles
-from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.classifier import ClassifierSettings, probabilities_of
 from workprof.forecasts.encoder import (
     METADATA_FIELDS,
     ReadFields,
     encode,
     fit_encoder,
+    kept_rows,
     rare_rows_of,
     read_fields,
     training_rows,
@@ -178,7 +179,9 @@ class ProfileClassifier(ClassifierMixin, _Gaps):  # type: ignore[misc]
         if len(self.classes_) == 1:
             self.booster_ = None
             return self
-        rows = training_rows(self.encoder_, encode(self.encoder_, inputs), targets.astype(np.int64))
+        encoded = encode(self.encoder_, inputs)
+        self.learned_ = kept_rows(self.encoder_, encoded)
+        rows = training_rows(self.encoder_, encoded, targets.astype(np.int64))
         self.tuning_ = self._tuned(jobs, inputs, targets.astype(np.int64), settings)
         self.booster_ = grow_trees(self.encoder_, rows, len(self.classes_), self.tuning_.n_rounds)
         return self
@@ -224,8 +227,11 @@ class ProfileClassifier(ClassifierMixin, _Gaps):  # type: ignore[misc]
         jobs = self._table(X, None, reset=False)
         if self.booster_ is None:
             return np.ones((len(jobs), 1))
-        rows = encode(self.encoder_, jobs)
-        return softmax(margins(self.booster_, self.encoder_, rows), self.tuning_.of_rows(self.encoder_, rows))
+        encoder, booster = self.encoder_, self.booster_
+        rows = encode(encoder, jobs)
+        return probabilities_of(
+            encoder, self.learned_, self.tuning_, rows, lambda rows: margins(booster, encoder, rows)
+        )
 
     def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:  # noqa: N803
         """(n_rows,) the most likely class."""
