@@ -106,6 +106,10 @@ def test_a_regressor_gives_its_quantiles_in_a_pipeline():
     [
         wp.ProfileClusterer(scaler="log"),
         wp.ProfileClusterer(min_cluster_size=1),
+        wp.ProfileClusterer(min_cluster_size=10.5),
+        wp.ProfileClusterer(min_samples=0),
+        wp.ProfileClusterer(epsilon=-1.0),
+        wp.ProfileClassifier(rare_rows=-1),
         wp.RuntimeRegressor(quantiles=(0.5, 1.5)),
         wp.RuntimeRegressor(quantiles=()),
     ],
@@ -114,3 +118,59 @@ def test_a_setting_out_of_bounds_is_refused(estimator):
     points, truth = blobs(30)
     with pytest.raises(ValueError, match=r"choose from|give"):
         estimator.fit(points, truth)
+
+
+def test_a_quantile_that_was_not_learned_is_refused():
+    points, _ = blobs(60)
+    fitted = wp.RuntimeRegressor(quantiles=(0.1, 0.9)).fit(points, np.arange(60) + 1.0)
+    with pytest.raises(ValueError, match=r"0\.3 was not learned"):
+        fitted.set_params(quantiles=(0.3,)).predict_quantiles(points)
+    assert fitted.set_params(quantiles=(0.9,)).predict_quantiles(points).shape == (60, 1)
+
+
+def test_lengths_of_time_are_seconds():
+    points, _ = blobs(60)
+    seconds = np.arange(60) * 7.0 + 1
+    for lengths in (pd.to_timedelta(seconds, unit="s"), pd.Series(pd.to_timedelta(seconds, unit="s")).astype("m8[ms]")):
+        given = wp.RuntimeRegressor().fit(points, lengths).predict(points)
+        assert np.array_equal(given, wp.RuntimeRegressor().fit(points, seconds).predict(points))
+    frame = pd.DataFrame({"took": pd.to_timedelta(seconds, unit="s"), "size": points[:, 0]})
+    for made in (wp.RuntimeRegressor(), wp.ProfileClusterer(min_cluster_size=5), wp.ProfileClassifier()):
+        target = np.where(seconds > 200, "long", "short") if isinstance(made, wp.ProfileClassifier) else seconds
+        theirs = made.fit(frame.assign(took=seconds), target).predict(frame.assign(took=seconds))
+        assert np.array_equal(made.fit(frame, target).predict(frame), theirs)
+        with pytest.raises(ValueError, match="'took' holds moments"):
+            made.fit(frame.assign(took=pd.Timestamp("2024-05-06")), target)
+
+
+def test_a_column_of_objects_with_numbers_alone_is_no_category():
+    truth = np.array(["small", "large"] * 100)
+    table = pd.DataFrame({"queue": ["q"] * 200, "cores": [2.0, 16.0] * 100})
+    given = table.assign(cores=pd.Series([None, *table["cores"][1:]], dtype=object))
+    fitted = wp.ProfileClassifier().fit(given, truth)
+    assert fitted.categories_ == ("queue",)
+    assert (fitted.predict(given)[1:] == truth[1:]).all()
+
+
+def test_what_every_row_had_is_taken_from_rows_alike():
+    truth = np.array(["small", "large"] * 100)
+    table = pd.DataFrame({"queue": np.where(truth == "small", "short", "long"), "cores": [2.0, 16.0] * 100})
+    found = (
+        wp.ProfileClassifier().fit(table, truth).predict_proba(pd.DataFrame({"queue": [None] * 2, "cores": [2, 16]}))
+    )
+    assert (found.argmax(axis=1) == [1, 0]).all()
+
+
+def test_nothing_to_learn_or_to_tell_is_refused_in_scikit_learns_words():
+    table, truth = pd.DataFrame({"queue": ["a", "b"] * 20}), [0, 1] * 20
+    with pytest.raises(ValueError, match="minimum of 1"):
+        wp.ProfileClassifier().fit(table.head(0), [])
+    with pytest.raises(ValueError, match="minimum of 1"):
+        wp.ProfileClassifier().fit(table, truth).predict_proba(table.head(0))
+
+
+def test_a_generator_is_a_random_state():
+    points, truth = blobs(60)
+    for made in (wp.ProfileClassifier, wp.RuntimeRegressor):
+        one, other = (made(random_state=np.random.RandomState(3)).fit(points, truth).predict(points) for _ in range(2))
+        assert np.array_equal(one, other)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, RegressorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -17,7 +18,7 @@ from workprof.core.errors import NotEnoughData
 from workprof.core.text import near
 from workprof.forecasts.boosting import ROUNDS, Tuning, grow_trees, margins, tune
 from workprof.forecasts.candidates import boost, boosted_quantiles
-from workprof.forecasts.classifier import ClassifierSettings, probabilities_of
+from workprof.forecasts.classifier import MOST_RARE_ROWS, ClassifierSettings, probabilities_of
 from workprof.forecasts.encoder import (
     METADATA_FIELDS,
     ReadFields,
@@ -41,6 +42,49 @@ REACH = 0.99
 def _chosen(name: str, value: object, allowed: Sequence[str]) -> None:
     if value not in allowed:
         raise ValueError(f"{name} is {value!r}; choose from {', '.join(allowed)}{near(str(value), allowed)}")
+
+
+def _whole(name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} is {value!r}; give a whole number of {least} or more")
+
+
+def _seed(random_state: Any) -> int:
+    """The seed that scikit-learn's `random_state` gives: None = 0."""
+    if random_state is None or isinstance(random_state, (int, np.integer)):
+        check_random_state(random_state)
+        return int(random_state or 0)
+    return int(check_random_state(random_state).randint(2**31))
+
+
+def _in_seconds(given: Any) -> Any:
+    """A target with lengths of time in seconds: their own number is in nanoseconds or what they were made in."""
+    kind = getattr(given, "dtype", None)
+    if kind is None or not pd.api.types.is_timedelta64_dtype(kind):
+        return given
+    return pd.to_timedelta(pd.Series(np.asarray(given))).dt.total_seconds().to_numpy()
+
+
+def _plain(given: Any) -> Any:
+    """A DataFrame with lengths of time in seconds, and with numbers where a column of objects holds nothing else.
+
+    Raises ValueError for a column of moments.
+    """
+    if not isinstance(given, pd.DataFrame) or given.columns.has_duplicates:
+        return given
+    made = {}
+    for name in given.columns:
+        column, kind = given[name], given[name].dtype
+        if pd.api.types.is_datetime64_any_dtype(kind):
+            raise ValueError(f"column {name!r} holds moments; give numbers, such as the hour or the weekday")
+        if pd.api.types.is_timedelta64_dtype(kind):
+            made[name] = column.dt.total_seconds()
+        elif pd.api.types.is_object_dtype(kind) and pd.api.types.infer_dtype(column, skipna=True) in NUMBERS:
+            made[name] = pd.to_numeric(column)
+    return given.assign(**made) if made else given
+
+
+NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
 
 
 class _Gaps(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -95,10 +139,13 @@ class ProfileClusterer(ClusterMixin, _Gaps):  # type: ignore[misc]
         _chosen("scaler", self.scaler, SCALERS)
         _chosen("metric", self.metric, METRICS)
         _chosen("method", self.method, METHODS)
-        if not self.min_cluster_size >= 2:
-            raise ValueError(f"min_cluster_size is {self.min_cluster_size!r}; give at least 2")
+        _whole("min_cluster_size", self.min_cluster_size, 2)
+        if self.min_samples is not None:
+            _whole("min_samples", self.min_samples, 1)
+        if not self.epsilon >= 0:
+            raise ValueError(f"epsilon is {self.epsilon!r}; give 0 or more")
         values = validate_data(
-            self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2, estimator=self
+            self, _plain(X), dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2, estimator=self
         )
         known = np.where(np.isnan(values).all(axis=0), 0.0, values)
         names = tuple(f"x{place}" for place in range(values.shape[1]))
@@ -131,7 +178,7 @@ class ProfileClusterer(ClusterMixin, _Gaps):  # type: ignore[misc]
         from scipy.spatial import cKDTree  # noqa: PLC0415  heavy
 
         check_is_fitted(self)
-        values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        values = validate_data(self, _plain(X), dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         points = apply_transform(self.transform_, values)
         inside = np.flatnonzero(self.labels_ != OUTLIERS)
         if not len(inside):
@@ -146,7 +193,8 @@ class ProfileClassifier(ClassifierMixin, _Gaps):  # type: ignore[misc]
 
     Boosted trees; the number of rounds and the temperature of the probabilities come from held-out rows. Columns of a
     DataFrame that hold texts, whatever their names, are categories, and so are those of metadata fields (job_name,
-    user, task_name, group, workload); rare and unseen values are pooled. Every other column is a number.
+    user, task_name, group, workload); rare and unseen values are pooled. Every other column is a number; lengths of
+    time are seconds. A value that is missing where no row of the training lacked it is taken from rows alike.
 
     Args:
         rare_rows: a value of a category with fewer training rows is pooled; 0 = 0.03 % of the rows, at least 3.
@@ -168,11 +216,13 @@ class ProfileClassifier(ClassifierMixin, _Gaps):  # type: ignore[misc]
 
         Raises ValueError for labels that are no classes, or a text in a column of numbers.
         """
+        _whole("rare_rows", self.rare_rows, 0)
+        seed = _seed(self.random_state)
         jobs = self._table(X, y, reset=True)
         labels = _one_per_row(y, len(jobs))
         check_classification_targets(labels)
         self.classes_, targets = np.unique(labels, return_inverse=True)
-        settings = ClassifierSettings(rare_rows=self.rare_rows, seed=self.random_state or 0)
+        settings = ClassifierSettings(rare_rows=min(self.rare_rows, MOST_RARE_ROWS), seed=seed)
         self.categories_ = tuple(name for name in jobs.columns if not pd.api.types.is_float_dtype(jobs[name]))
         inputs = read_fields(jobs, tuple(jobs.columns), self.categories_)
         self.encoder_ = fit_encoder(inputs, inputs.fields, "corrected", rare_rows_of(settings, len(jobs)))
@@ -195,7 +245,7 @@ class ProfileClassifier(ClassifierMixin, _Gaps):  # type: ignore[misc]
 
     def _table(self, X: Any, y: Any, *, reset: bool) -> pd.DataFrame:  # noqa: N803
         """The rows as a table: texts as categories, all else as numbers."""
-        frame = isinstance(X, pd.DataFrame)
+        X, frame = _plain(X), isinstance(X, pd.DataFrame)  # noqa: N806
         texts = (
             ([name for name in X.columns if _is_text(name, X[name])] if reset else self.categories_) if frame else ()
         )
@@ -212,6 +262,8 @@ class ProfileClassifier(ClassifierMixin, _Gaps):  # type: ignore[misc]
             values = checked if y is None else checked[0]
             names = getattr(self, "feature_names_in_", [f"x{place}" for place in range(values.shape[1])])
             return pd.DataFrame(values, columns=list(names))
+        if not len(X):
+            raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
         validate_data(self, X, reset=reset, skip_check_array=True)
         numbers = [name for name in X.columns if name not in texts]
         wrong = [name for name in numbers if not pd.api.types.is_numeric_dtype(X[name])]
@@ -258,7 +310,8 @@ def _one_per_row(y: Any, n_rows: int) -> NDArray[Any]:
 class RuntimeRegressor(RegressorMixin, _Gaps):  # type: ignore[misc]
     """Quantiles of runtimes, or of any need, from what is known before a run.
 
-    Boosted trees on the logarithm where every target is above 0, else on the target itself.
+    Boosted trees on the logarithm where every target is above 0, else on the target itself. Lengths of time (timedelta)
+    are learned and predicted in seconds.
 
     Args:
         quantiles: levels that `predict_quantiles` gives, above 0 and below 1.
@@ -284,24 +337,37 @@ class RuntimeRegressor(RegressorMixin, _Gaps):  # type: ignore[misc]
                 f"quantiles is {self.quantiles!r}; give levels above 0 and below 1, such as (0.1, 0.5, 0.9)"
             )
         values, target = validate_data(
-            self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=True, multi_output=False
+            self,
+            _plain(X),
+            _in_seconds(y),
+            dtype=np.float64,
+            ensure_all_finite="allow-nan",
+            y_numeric=True,
+            multi_output=False,
         )
         target = np.asarray(target, dtype=np.float64)
         self.log_ = bool((target > 0).all())
         learned = np.log(target) if self.log_ else target
         self.levels_ = np.unique(np.append(levels, 0.5))
-        self.booster_ = boost(values, learned, self.levels_, self.random_state or 0)
+        self.booster_ = boost(values, learned, self.levels_, _seed(self.random_state))
         return self
 
     def _all_quantiles(self, X: ArrayLike) -> Floats:  # noqa: N803
         check_is_fitted(self)
-        values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        values = validate_data(self, _plain(X), dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         result = np.sort(boosted_quantiles(self.booster_, values), axis=1)
         return np.exp(result) if self.log_ else result
 
     def predict_quantiles(self, X: ArrayLike) -> Floats:  # noqa: N803
-        """(n_rows, n_quantiles) in the order of `quantiles`."""
-        places = np.searchsorted(self.levels_, np.asarray(self.quantiles, dtype=np.float64))
+        """(n_rows, n_quantiles) in the order of `quantiles`.
+
+        Raises ValueError for a level that was not learned, where `quantiles` were changed since.
+        """
+        check_is_fitted(self)
+        asked = np.asarray(self.quantiles, dtype=np.float64)
+        if new := sorted(set(asked.tolist()) - set(self.levels_.tolist())):
+            raise ValueError(f"the quantile {new[0]:g} was not learned; fit again after quantiles are changed")
+        places = np.searchsorted(self.levels_, asked)
         result: Floats = self._all_quantiles(X)[:, places]
         return result
 
