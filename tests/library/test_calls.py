@@ -344,3 +344,57 @@ def test_no_home_is_made(monkeypatch, tmp_path):
 def test_every_field_has_a_unit_by_argument():
     units = [field for field, about in FIELDS.items() if about.unit]
     assert {*units} <= {*jobs_of(jobs(30).assign(x=1.0), {}, dict.fromkeys(units, "x")).frame}
+
+
+def test_settings_of_another_question_are_refused():
+    table = pd.DataFrame({"duration_s": [1.0, 2.0], "cpu": [1.0, 2.0]})
+    nodes = pd.DataFrame({"node": ["a"], "metric": "m", "value": 1.0, "direction": "higher"})
+    calls = (
+        lambda other: wp.profile(table, ["duration_s", "cpu"], settings=other),
+        lambda other: wp.durations(table, settings=other),
+        lambda other: wp.change_points([1.0, 2.0], settings=other),
+        lambda other: wp.rank_nodes(nodes, settings=other),
+        lambda other: wp.Forecaster(table, settings=other),
+        lambda other: wp.size_memory(table, settings=other),
+    )
+    for call in calls:
+        with pytest.raises(wp.SettingsError, match=r"settings is a dict; give [A-Z][A-Za-z]+Settings"):
+            call({"seed": 1})
+
+
+def test_lines_without_a_node_or_metric_are_left_out_and_counted():
+    table = pd.DataFrame(
+        {
+            "node": ["a", "b"] * 3 + [None],
+            "metric": "m",
+            "value": [1.0, 2.0, 1.1, 2.1, 0.9, 1.9, 9.0],
+            "direction": "up",
+        }
+    )
+    found = wp.rank_nodes(table)
+    assert [one.node for one in found.nodes] == ["b", "a"]
+    assert found.left_out == {"without a node or metric": 1}
+    pd.testing.assert_frame_equal(found.to_frame(), wp.rank_nodes(table.head(6)).to_frame())
+    with pytest.raises(wp.NotEnoughData, match="no line has both"):
+        wp.rank_nodes(table.assign(node=None))
+    for weight in ("1", None, True):
+        with pytest.raises(wp.SettingsError, match="the weight of m is"):
+            wp.rank_nodes(table, weights={"m": weight})
+
+
+def test_times_and_texts_of_a_table_are_no_series():
+    steps = np.r_[np.zeros(60), np.full(60, 5.0)] + np.random.default_rng(0).normal(0, 0.1, 120)
+    table = pd.DataFrame({"time_s": np.arange(120.0), "cpu": steps, "host": "n1"})
+    found = wp.change_points(table)
+    assert found.changes == {"cpu": [60]}
+    assert found.notes == ("No series, as it holds times or texts: time_s, host.",)
+    assert wp.change_points(table.set_index("time_s")[["cpu"]]).changes == {"cpu": [60]}
+    lengths = pd.to_timedelta(pd.Series(steps), unit="s")
+    for given in (wp.change_points(lengths), wp.change_points(pd.DataFrame({"cpu": lengths}))):
+        assert [one.samples for one in given.stretches] == [60, 60]
+        assert given.stretches[1].mean == pytest.approx(steps[60:].mean())
+    for wrong in (steps + 1j, pd.Series(pd.date_range("2024-05-06", periods=9))):
+        with pytest.raises(wp.SettingsError, match="give real numbers"):
+            wp.change_points(wrong)
+    with pytest.raises(wp.SettingsError, match="two series are named 'a'"):
+        wp.change_points(np.c_[steps, steps], time_axis=0, names=["a", "a"])

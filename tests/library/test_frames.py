@@ -199,3 +199,44 @@ def test_ids_that_were_made_fractions_are_refused_as_run_and_step_would_be_one(t
             wp.durations(given)
     whole = jobs_of(pd.read_csv(io.StringIO(lines), sep="|", dtype={"JobID": str}), {}).frame
     assert (whole["job_name"].tolist(), whole["peak_memory_bytes"].tolist()) == (["7001"], [2.0**30])
+
+
+def test_an_index_with_a_name_is_a_column_as_in_a_file_that_it_is_saved_to(tmp_path):
+    table = pd.DataFrame({"user": ["ann", "ann", "bob"], "task_name": "t", "duration_s": [1.0, 2.0, 30.0]})
+    table.to_csv(tmp_path / "runs.csv", index=False)
+    theirs = wp.durations(tmp_path / "runs.csv", by="user")
+    assert [one.name for one in theirs.groups] == ["ann", "bob"]
+    for given in (table.set_index("user"), table.set_index(["user", "task_name"])):
+        before = given.copy()
+        assert numbers(wp.durations(given, by="user")) == numbers(theirs)
+        pd.testing.assert_frame_equal(given, before)
+    assert numbers(wp.durations(table.set_index(pd.Index([7, 7, 7])), by="user")) == numbers(theirs)
+
+
+def test_what_a_bare_number_is_taken_for_is_told():
+    table = pd.DataFrame({"task": "t", "start": 1.7e9 + np.arange(50) * 100.0, "took_s": 60.0, "rss": 2.0, "ask": 8.0})
+    named = {"task": "task", "duration": "took_s", "columns": {"start_time_s": "start"}}
+    assert any(
+        "rss and ask are read as GB" in one for one in wp.size_memory(table, peak="rss", request="ask", **named).notes
+    )
+    for peak, request in ((("rss", "GB"), ("ask", "GB")), ("rss_gb", "ask_gb")):
+        given = table.rename(columns={"rss": "rss_gb", "ask": "ask_gb"}) if peak == "rss_gb" else table
+        assert wp.size_memory(given, peak=peak, request=request, **named).notes == ()
+    texts = table.assign(rss="2 GB", ask="8 GB")
+    assert wp.size_memory(texts, peak="rss", request="ask", **named).notes == ()
+    with pytest.raises(wp.NotEnoughData, match=r"more than any machine has.*rss.*read as GB; say \('rss', 'MiB'\)"):
+        wp.size_memory(table.assign(rss=2e9), peak="rss", request=("ask", "GB"), **named)
+    with pytest.raises(wp.SettingsError, match=r"request is 8000000000\.0 GB, more than any machine has"):
+        wp.size_memory(table, peak="rss", request=8e9, **named)
+    alone = wp.size_memory(table.drop(columns="ask"), peak=("rss", "GB"), **named)
+    assert alone.notes == ("Nothing says what was requested: every run counts as requesting 2 GB, the most used.",)
+
+
+def test_runs_that_did_not_finish_are_told():
+    table = generic_table(120).assign(status=["done"] * 100 + ["failed"] * 20)
+    named = ["duration_s", "peak_memory_bytes"]
+    assert "20 of 120 runs did not finish and are left out." in wp.profile(table, named).notes
+    with pytest.raises(wp.NotEnoughData, match="120 of 120 runs did not finish"):
+        wp.profile(table.assign(status="failed"), named)
+    with pytest.raises(wp.NotEnoughData, match="none of 120 runs finished"):
+        wp.durations(table.assign(status="failed"))

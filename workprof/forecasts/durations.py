@@ -233,8 +233,10 @@ def observed_durations(
     zero = (values == 0) & (settings.target == "duration_s")  # no job takes no time; no use of a GPU is a measurement
     usable = ~(missing | negative | zero)
     if not (usable & ~censored).any():
-        words = f"none of {int((ends == -1).sum()):,} finished runs has a usable {settings.target}"
-        raise NotEnoughData(f"{words}; choose another target")
+        finished = int((ends == -1).sum())
+        if not finished:
+            raise NotEnoughData(f"none of {len(every):,} runs finished, so how long they take is not known; add some")
+        raise NotEnoughData(f"none of {finished:,} finished runs has a usable {settings.target}; choose another target")
     codes = None  # of the jobs, -1 where a row names none
     if JOB in jobs.columns:
         codes = jobs[JOB].loc[usable].astype("object").factorize(use_na_sentinel=True)[0].astype(np.int64)

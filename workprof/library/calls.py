@@ -16,6 +16,7 @@ from workprof.core.arrays import Floats, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError, TraceError
 from workprof.core.progress import silent
 from workprof.core.text import near
+from workprof.core.units import format_bytes
 from workprof.forecasts.durations import (
     EVERYTHING,
     GROUPINGS,
@@ -23,8 +24,18 @@ from workprof.forecasts.durations import (
     ObservedDurations,
     observed_durations,
 )
-from workprof.formats.measured import BENCHMARKS
-from workprof.library.tables import Columns, Jobs, Source, jobs_of, plain_table, refuse_few_features
+from workprof.formats.fields import BOUNDS
+from workprof.formats.measured import BENCHMARKS, time_column
+from workprof.library.tables import (
+    Columns,
+    Jobs,
+    Source,
+    checked_settings,
+    jobs_of,
+    plain_table,
+    refuse_few_features,
+    told,
+)
 from workprof.memory.decided import decided
 from workprof.memory.decisions import Decision
 from workprof.memory.verdict import Verdict, VerdictSettings, verdict_of
@@ -36,6 +47,7 @@ from workprof.phases.series import SeriesChanges, changes_of_series
 from workprof.profiles.fit import ProfileFit, fit_profiles
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
 from workprof.store.in_memory import Given, is_column, is_path, is_table
+from workprof.store.mapping import shown
 from workprof.workbench import passing_workbench
 
 
@@ -62,14 +74,15 @@ def profile(
         ColumnMissing: for a column that is not there.
         NotEnoughData: with too few rows or usable features.
     """
-    chosen = settings or ProfileSettings()
+    chosen = checked_settings(settings, ProfileSettings)
     named = _names("features", features) if features is not None else chosen.features
     own = () if len(named) == 1 and named[0] in FEATURE_SETS else named
     jobs = jobs_of(data, {}, columns, also=own)
     if not own:
         refuse_few_features(jobs, named, chosen.mode)
-    fit = fit_profiles({"jobs": jobs.finished}, replace(chosen, features=jobs.names or named))
-    return replace(fit, notes=(*fit.notes, *jobs.notes))
+    with told(jobs, *jobs.unfinished_words):
+        fit = fit_profiles({"jobs": jobs.finished}, replace(chosen, features=jobs.names or named))
+    return replace(fit, notes=(*fit.notes, *jobs.unfinished_words, *jobs.notes))
 
 
 def size_memory(  # noqa: PLR0913  by name
@@ -103,22 +116,27 @@ def size_memory(  # noqa: PLR0913  by name
         ColumnMissing: for a column that is not there.
         NotEnoughData: when no run has a use and a run time.
     """
-    chosen = settings or VerdictSettings()
-    if not isinstance(chosen, VerdictSettings):
-        raise SettingsError(f"settings is a {type(chosen).__name__}; give VerdictSettings")
+    chosen = checked_settings(settings, VerdictSettings)
     if not isinstance(decisions, Sequence) or not all(isinstance(one, Decision) for one in decisions):
         raise SettingsError("decisions are no decisions; give those of `Workbench.decisions`")
     request = request.item() if isinstance(request, np.generic) else request
     flat = _number("request", request) if isinstance(request, (int, float)) else 0.0
+    if flat > BOUNDS["requested_memory_bytes"].most:
+        raise SettingsError(f"request is {request} GB, more than any machine has; give GB")
     named = {"task_name": task, "peak_memory_bytes": peak, "duration_s": duration}
     requested = None if isinstance(request, (int, float)) else request
     jobs = jobs_of(data, {**named, "requested_memory_bytes": requested}, columns)
+    assumed: tuple[str, ...] = ()
     if not flat and not chosen.request_bytes and not _has(jobs, "requested_memory_bytes"):
         flat = _largest_use(jobs)
+        assumed = (
+            f"Nothing says what was requested: every run counts as requesting {format_bytes(flat)}, the most used.",
+        )
     if flat:
         chosen = replace(chosen, request_bytes=flat)
-    result = verdict_of({"jobs": jobs.frame}, chosen)
-    return decided(replace(result, notes=(*result.notes, *jobs.notes)), decisions)
+    with told(jobs):
+        result = verdict_of({"jobs": jobs.frame}, chosen)
+    return decided(replace(result, notes=(*result.notes, *(assumed if flat else ()), *jobs.notes)), decisions)
 
 
 def durations(
@@ -147,7 +165,7 @@ def durations(
         ColumnMissing: for a column that is not there.
         NotEnoughData: when no row has a usable value.
     """
-    chosen = settings or DurationSettings(by=EVERYTHING)
+    chosen = DurationSettings(by=EVERYTHING) if settings is None else checked_settings(settings, DurationSettings)
     named: dict[str, Source | None] = {"duration_s": duration, "job_name": job}
     if by is not None:
         _names("by", (by,))
@@ -155,7 +173,8 @@ def durations(
         named |= {group: by} if group != by else {}
         chosen = replace(chosen, by=group)
     jobs = jobs_of(data, named, columns)
-    found = observed_durations({"jobs": jobs.frame}, chosen)
+    with told(jobs):
+        found = observed_durations({"jobs": jobs.frame}, chosen)
     return replace(found, notes=(*jobs.notes, *found.notes))
 
 
@@ -170,7 +189,8 @@ def change_points(
 
     Args:
         data: (T,) samples at equal steps; (T, n) or (n, T) with `time_axis`; a table or the path of one, with a column
-            per series. NaN = missing.
+            per series. NaN = missing. A column of times or texts is no series, and `.notes` say so; lengths of time are
+            seconds.
         time_axis: of a two-dimensional array: 0 = each row is a moment, 1 = each row is a series.
         names: (n,) of the series; None = the columns' own, or 'x0', 'x1' ...
         settings: of the search.
@@ -183,12 +203,12 @@ def change_points(
             numbers.
         NotEnoughData: for an empty array.
     """
-    values, own = _series(data, time_axis)
+    chosen = checked_settings(settings, ChangePointSettings)
+    values, own, notes = _series(data, time_axis)
     if not values.size:
         raise NotEnoughData("there is no sample; give at least one")
-    return changes_of_series(
-        values, own if names is None else _names("names", names), settings or ChangePointSettings()
-    )
+    found = changes_of_series(values, own if names is None else _names("names", names), chosen)
+    return replace(found, notes=notes)
 
 
 def rank_nodes(  # noqa: PLR0913  by name
@@ -207,7 +227,7 @@ def rank_nodes(  # noqa: PLR0913  by name
 
     Args:
         data: a table with one measured value per line, or a table or file of benchmark runs (`workprof nodes suite`).
-        node: column of the nodes.
+        node: column of the nodes; lines without one are left out, counted, as are those without a metric.
         metric: column of what was measured.
         value: column of the values; those of 0 or less have no ratio and are left out, counted.
         direction: column that says 'higher' or 'lower' (is better), or metric -> direction.
@@ -224,7 +244,7 @@ def rank_nodes(  # noqa: PLR0913  by name
         SettingsError: for a direction that is neither, or a metric with two of them.
         NotEnoughData: when nothing can be compared.
     """
-    chosen = settings or RankSettings()
+    chosen = checked_settings(settings, RankSettings)
     benchmarks = _benchmark_runs(data, chosen, weights)
     if benchmarks is not None:
         return benchmarks
@@ -237,6 +257,10 @@ def rank_nodes(  # noqa: PLR0913  by name
             raise ColumnMissing(
                 f"the table has no column {name!r}; it has {', '.join(there[:20])}{near(str(name), there)}"
             )
+    nameless = (table[node].isna() | table[metric].isna()).to_numpy()
+    if nameless.any() and nameless.all():
+        raise NotEnoughData(f"no line has both a {node} and a {metric}; check the columns")
+    table, toward = table[~nameless], None if toward is None else toward[~nameless]
     words = (table[direction] if toward is None else toward).astype("object").map(_direction)
     wrong = np.flatnonzero(words.isna().to_numpy())
     if len(wrong):
@@ -252,9 +276,11 @@ def rank_nodes(  # noqa: PLR0913  by name
             "aspect": names if aspect is None else table[aspect].astype("str"),
             "started_s": _moments(table[started]) if started else np.full(len(table), np.nan),
         }
-    )
+    ).reset_index(drop=True)
     options = {one: getattr(chosen, one) for one in ("prices_per_h", "confidence", "n_draws", "seed")}
-    return rank_measured(measured, MeasuredSettings(**options, weights_of=_weights(weights, measured["aspect"])))
+    found = rank_measured(measured, MeasuredSettings(**options, weights_of=_weights(weights, measured["aspect"])))
+    lost = {"without a node or metric": int(nameless.sum())} if nameless.any() else {}
+    return replace(found, left_out=found.left_out | lost)
 
 
 def _benchmark_runs(data: Given, settings: RankSettings, weights: Mapping[str, float] | None) -> Ranking | None:
@@ -304,23 +330,34 @@ def _moments(column: pd.Series) -> Floats:
     return numbers_of(column.to_frame("started"), "started")
 
 
-def _series(data: Any, time_axis: int | None) -> tuple[Floats, tuple[str, ...]]:
-    """(n, T) samples and the names of the series."""
+def _series(data: Any, time_axis: int | None) -> tuple[Floats, tuple[str, ...], tuple[str, ...]]:
+    """(n, T) samples, the names of the series, and what was no series, in words."""
     if is_path(data) or (is_table(data) and not is_column(data)):
         if time_axis not in (None, 0):
             raise SettingsError(f"time_axis is {time_axis!r}; of a table it is 0: a row is a moment")
-        table = plain_table(data)
-        numeric = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
+        table = plain_table(data.reset_index(drop=True) if isinstance(data, pd.DataFrame) else data)
+        lengths = [name for name in table.columns if pd.api.types.is_timedelta64_dtype(table[name])]
+        table = table.assign(**{name: table[name].dt.total_seconds() for name in lengths})
+        times = time_column(table.columns)
+        numeric = [name for name in table.columns if name != times and pd.api.types.is_numeric_dtype(table[name])]
         if not numeric:
-            raise SettingsError("the table has no column of numbers; give one per series")
-        return np.stack([numbers_of(table, name) for name in numeric]), tuple(map(str, numeric))
+            raise SettingsError("the table has no column of numbers beside its times; give one per series")
+        others = [name for name in table.columns if name not in numeric]
+        notes = (f"No series, as it holds times or texts: {shown(others)}.",) if others else ()
+        return np.stack([numbers_of(table, name) for name in numeric]), tuple(numeric), notes
+    kind = getattr(data, "dtype", None)
+    if kind is not None and (pd.api.types.is_datetime64_any_dtype(kind) or pd.api.types.is_complex_dtype(kind)):
+        raise SettingsError(f"the samples are {kind}; give real numbers")
+    if kind is not None and pd.api.types.is_timedelta64_dtype(kind):
+        seconds = np.asarray(data, dtype="timedelta64[ns]").astype(np.float64) / 1e9
+        data = np.where(np.isnat(np.asarray(data)), np.nan, seconds)
     try:
         array = np.asarray(data, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise SettingsError(f"the samples are no numbers ({error}); give an array of them") from error
     if array.ndim == 1:
         name = getattr(data, "name", None)
-        return array[None, :], (str(name) if name else "x0",)
+        return array[None, :], (str(name) if name else "x0",), ()
     if array.ndim != 2:
         raise SettingsError(f"the array has {array.ndim} dimensions; give samples (T,), or (T, n) with time_axis=0")
     if time_axis not in (0, 1):
@@ -329,7 +366,7 @@ def _series(data: Any, time_axis: int | None) -> tuple[Floats, tuple[str, ...]]:
             "a series"
         )
     values = array.T if time_axis == 0 else array
-    return np.ascontiguousarray(values), tuple(f"x{place}" for place in range(len(values)))
+    return np.ascontiguousarray(values), tuple(f"x{place}" for place in range(len(values))), ()
 
 
 def _names(argument: str, given: Any) -> tuple[str, ...]:
@@ -345,7 +382,7 @@ def _names(argument: str, given: Any) -> tuple[str, ...]:
 
 
 def _number(argument: str, given: Any, factor: float = 1e9) -> float:
-    if isinstance(given, bool) or not (given >= 0 and np.isfinite(given)):
+    if isinstance(given, bool) or not isinstance(given, (int, float, np.number)) or not 0 <= given < np.inf:
         raise SettingsError(f"{argument} is {given!r}; give a number of 0 or more")
     return float(given) * factor
 

@@ -22,7 +22,17 @@ from workprof.forecasts.estimates import LEFT_OUT, TARGETS
 from workprof.forecasts.explain import MOST_SAMPLE_ROWS, GlobalExplanation, explain_all
 from workprof.forecasts.forecaster import Forecaster as Trained, ForecasterSettings, LoadedForecaster
 from workprof.forecasts.job_table import JobForecasts, learn_jobs
-from workprof.library.tables import ROW_ID, Columns, Jobs, jobs_of, new_jobs_of, refuse_few_features, sources_of
+from workprof.library.tables import (
+    ROW_ID,
+    Columns,
+    Jobs,
+    checked_settings,
+    jobs_of,
+    new_jobs_of,
+    refuse_few_features,
+    sources_of,
+    told,
+)
 from workprof.profiles.fit import ProfileFit
 from workprof.store.in_memory import Given
 from workprof.store.reports import FieldSource
@@ -68,12 +78,16 @@ class Forecaster:
         progress: Progress = silent,
     ) -> None:
         """Learn from the jobs."""
-        chosen = settings or ForecasterSettings()
+        chosen = checked_settings(settings, ForecasterSettings)
         jobs = jobs_of(train, {}, columns)
         refuse_few_features(jobs, chosen.classifier.profiles.features, chosen.classifier.profiles.mode)
         rows = runs_to_learn(jobs.frame, cut_short=chosen.unfinished != LEFT_OUT, targets=tuple(TARGETS))
-        fit, trained = learn_jobs(rows, chosen, progress)
-        self._take(Learned(trained, fit, jobs.format, jobs.rules, sources_of({}, columns), jobs.notes))
+        left_out = len(jobs.frame) - len(rows)
+        lost = (f"{left_out:,} of {len(jobs.frame):,} runs did not finish and are left out.",) if left_out else ()
+        with told(jobs, *lost):
+            fit, trained = learn_jobs(rows, chosen, progress)
+        notes = (*lost, *jobs.notes)
+        self._take(Learned(trained, fit, jobs.format, jobs.rules, sources_of({}, columns), notes))
 
     def _take(self, learned: Learned) -> None:
         self._learned = learned

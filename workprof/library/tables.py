@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from workprof.core.arrays import SUBMITTED
-from workprof.core.errors import ColumnMissing, SettingsError, TraceError, UnitUnknown
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError, TraceError, UnitUnknown
 from workprof.core.text import near
 from workprof.core.units import FACTORS, UNITS_OF
 from workprof.forecasts.encoder import SUBMIT_FIELDS
@@ -55,12 +57,40 @@ class Jobs:
         return self.format not in ("", generic.FORMAT.name)
 
     @property
+    def unfinished_words(self) -> tuple[str, ...]:
+        """How many runs did not finish, where any did not."""
+        n_left_out = len(self.frame) - len(self.finished)
+        return (f"{n_left_out:,} of {len(self.frame):,} runs did not finish and are left out.",) if n_left_out else ()
+
+    @property
     def finished(self) -> pd.DataFrame:
         """The finished runs."""
         if "finished" not in self.frame.columns:
             return self.frame
         rows = self.frame[self.frame["finished"].to_numpy(dtype=bool)]
         return rows.drop(columns="finished").reset_index(drop=True)
+
+
+Kind = TypeVar("Kind")
+
+
+def checked_settings(given: Any, kind: type[Kind]) -> Kind:
+    """The settings, None = the defaults; raises SettingsError for those of another question."""
+    if given is not None and not isinstance(given, kind):
+        raise SettingsError(f"settings is a {type(given).__name__}; give {kind.__name__}")
+    return kind() if given is None else given
+
+
+@contextmanager
+def told(jobs: Jobs, *further: str) -> Iterator[None]:
+    """Add to an error about too few rows what was found in the table: it is often why."""
+    try:
+        yield
+    except NotEnoughData as error:
+        notes = " ".join((*further, *jobs.notes))
+        if not notes:
+            raise
+        raise type(error)(f"{error}. Of the table: {notes}") from error
 
 
 def source_of(argument: str, given: object) -> FieldSource:
@@ -107,6 +137,31 @@ def jobs_of(
         TraceError: when a value cannot be read.
     """
     sources = sources_of(named, columns)
+    jobs = _read_jobs(data, sources, also)
+    return replace(jobs, notes=(*jobs.notes, *_bare_words(data, sources)))
+
+
+def _bare_words(data: Given, sources: Mapping[str, FieldSource]) -> tuple[str, ...]:
+    """Which of the columns named hold memory without a unit, in words."""
+    bare = [
+        source.column
+        for field, source in sources.items()
+        if FIELDS[field].unit == "B"
+        and not source.unit
+        and words_of(source.column)[1] not in UNITS_OF["B"]
+        and (not isinstance(data, pd.DataFrame) or _has_numbers(data, source.column))
+    ]
+    if not bare:
+        return ()
+    example = f"('{bare[0]}', 'MiB')"
+    return (f"Bare numbers of {' and '.join(bare)} are read as {BARE['B']}; say {example} where they are in MiB.",)
+
+
+def _has_numbers(frame: pd.DataFrame, name: str) -> bool:
+    return name not in frame.columns or bool(pd.to_numeric(frame[name], errors="coerce").notna().any())
+
+
+def _read_jobs(data: Given, sources: Mapping[str, FieldSource], also: Sequence[str]) -> Jobs:
     if not is_path(data) and not is_table(data):
         raise SettingsError(f"the table is a {type(data).__name__}; give {WANTED}")
     if is_table(data) and not len(frame_of(data)):

@@ -33,6 +33,7 @@ class SeriesChanges(Shown):
     names: tuple[str, ...]  # (n_series,)
     values: Floats  # (n_series, T) as given
     change_points: ChangePoints  # times and agreement of each
+    notes: tuple[str, ...] = ()  # what of a table was no series, in words
 
     @property
     def changes(self) -> dict[str, list[int]]:
@@ -58,9 +59,11 @@ def changes_of_series(values: Floats, names: Sequence[str], settings: ChangePoin
     """Where the phases of each series begin, of (n_series, T) with NaN = missing; see `changepoints.change_points`.
 
     Raises:
-        SettingsError: when there are not as many names as series.
+        SettingsError: when there are not as many names as series, or two are the same.
         NotEnoughData: when `values` is no table.
     """
     if len(names) != len(values):
         raise SettingsError(f"there are {len(values)} series and {len(names)} names; give one name each")
+    if len(set(names)) < len(names):
+        raise SettingsError(f"two series are named {max(names, key=list(names).count)!r}; give each its own name")
     return SeriesChanges(settings, tuple(names), values, change_points(values, settings))

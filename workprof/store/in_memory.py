@@ -49,13 +49,14 @@ def is_path(given: object) -> bool:
 
 
 def arrow_table(given: object) -> pa.Table:
-    """A table in memory as Arrow; the index of a DataFrame is left out.
+    """A table in memory as Arrow; an index of a DataFrame that has a name is a column, as in a file of it.
 
     Raises:
         SettingsError: for anything else; says what it is.
         TraceError: when a column holds values of several kinds; names it. Also for names in several levels.
     """
     if isinstance(given, pd.DataFrame):
+        given = _with_index(given)
         if given.columns.nlevels > 1:
             first = ", ".join(str(part) for part in given.columns[0])
             raise TraceError(
@@ -75,6 +76,15 @@ def arrow_table(given: object) -> pa.Table:
         except pa.ArrowInvalid as error:
             raise SettingsError(f"a {type(given).__name__} is one column, not a table; give {WANTED}") from error
     raise SettingsError(f"the table is a {type(given).__name__}; give {WANTED}")
+
+
+def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with rows from 0; levels of its index that have a name of their own come first, as columns."""
+    rows = frame.reset_index(drop=True)
+    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    if not named or frame.columns.nlevels > 1:
+        return rows
+    return pd.concat([frame.index.to_frame(index=False)[named], rows], axis=1)
 
 
 def _of_one_kind(frame: pd.DataFrame) -> pd.DataFrame:
@@ -98,7 +108,7 @@ def _plain(table: pa.Table) -> pa.Table:
 def frame_of(given: object) -> pd.DataFrame:
     """A table in memory as a DataFrame with rows from 0; see `arrow_table`."""
     if isinstance(given, pd.DataFrame):
-        return given.reset_index(drop=True)
+        return _with_index(given)
     frame: pd.DataFrame = arrow_table(given).to_pandas()
     return frame
 
