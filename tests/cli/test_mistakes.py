@@ -61,6 +61,7 @@ MISTAKES = {
     "a field that is not there": (("classify", "predict", "jobs", "--set", "usr=ana"), "usr"),
     "a field that is known after the run": (("classify", "predict", "jobs", "--set", "cpu_usage=3"), "cpu_usage"),
     "a pair that is none": (("classify", "predict", "jobs", "--set", "user"), "field=value"),
+    "a field twice": (("classify", "predict", "jobs", "--set", "user=a", "--set", "user=b"), "user more than once"),
     "no field at all": (("classify", "predict", "jobs"), "--set"),
     "a file of jobs that is not there": (("classify", "predict", "jobs", "--jobs", "no.csv"), "no.csv"),
     "a number that is none": (("classify", "predict", "jobs", "--set", "instances=many"), "many"),

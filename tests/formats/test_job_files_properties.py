@@ -56,7 +56,7 @@ def test_new_jobs_are_finite_or_refused(folder, text):
 
 
 @settings(max_examples=60)
-@given(st.lists(st.tuples(CELLS, CELLS, st.floats(0, 1e6), st.none() | st.floats(0, 1e6)), min_size=1, max_size=6))
+@given(st.lists(st.tuples(CELLS, CELLS, st.floats(0, 4e5), st.none() | st.floats(0, 6e4)), min_size=1, max_size=6))
 def test_new_jobs_are_what_was_written(folder, jobs):
     path = folder / "written.csv"
     lines = [f'"{name}","{task}",{cpu!r},{"" if memory is None else repr(memory)}' for name, task, cpu, memory in jobs]
@@ -89,6 +89,28 @@ def test_new_jobs_may_use_units_and_the_names_of_a_mapping(folder):
     assert named_jobs(next(read), names).jobs["requested_memory_bytes"].unique().tolist() == [4 * GIB]
     with pytest.raises(TraceError, match="'4Gc' in row 20001"):
         named_jobs(next(read), names)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("submit_time_s", "2024-05-06 10:00", 1714989600.0),
+        ("submit_time_s", "1714989600", 1714989600.0),
+        ("submit_time_s", "10:00", "no number of seconds and no moment, such as"),
+        ("submit_time_s", "1714989600000", "less than nothing or more than can be"),
+        ("requested_memory_bytes", "-1", "less than nothing or more than can be"),
+        ("requested_memory_bytes", "9e18", "less than nothing or more than can be"),
+        ("requested_memory_bytes", "4 lumps", "no size, such as 16GiB"),
+        ("requested_cpu_percent", "8 cores", "such as 200 for two cores"),
+    ],
+)
+def test_a_number_of_a_new_job_is_one_that_its_field_can_be(field, value, said):
+    table = pd.DataFrame({field: [value]})
+    if isinstance(said, float):
+        assert named_jobs(table, FieldNames.of((field,))).jobs[field].tolist() == [said]
+        return
+    with pytest.raises(TraceError, match=f"{field} is '{value}' in row 1, .*{said}"):
+        named_jobs(table, FieldNames.of((field,)))
 
 
 @pytest.mark.parametrize("separator", [";", "\t"])

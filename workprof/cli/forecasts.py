@@ -55,7 +55,7 @@ def _predict(
             result = read.jobs
             _file_notes(read)
         else:
-            one = dict(_pair(text) for text in values or ())
+            one = _job(values or [])
             result = workbench.forecast_job(dataset, one, settings, progress_line())
         shares = workbench.machine_shares(dataset)
         called = workbench.profile_names(dataset, settings.classifier.profiles)
@@ -65,6 +65,14 @@ def _predict(
         as_json,
         lambda: _forecasts_text(result, called, settings.nominal),
     )
+
+
+def _job(texts: Sequence[str]) -> dict[str, str]:
+    pairs = [_pair(text) for text in texts]
+    names = [name for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise SettingsError(f"--set gives {twice[0]} more than once; give each field one value")
+    return dict(pairs)
 
 
 def _pair(text: str) -> tuple[str, str]:

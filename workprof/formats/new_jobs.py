@@ -13,7 +13,7 @@ from workprof.core.errors import ColumnMissing, NoRows, TraceError
 from workprof.core.units import FACTORS, GB, KIB, UNITS_OF
 from workprof.formats import FORMATS, rules_of, values
 from workprof.formats.declare import Rule
-from workprof.formats.fields import FIELDS, TEXT_FIELDS
+from workprof.formats.fields import BOUNDS, FIELDS, TEXT_FIELDS, TIME_FIELDS
 from workprof.store.lines import refuse_other_count, rows_under_header
 from workprof.store.text_shape import guessed_delimiter
 
@@ -23,6 +23,13 @@ NULLS = ("", "NULL", "\\N")
 
 NO_NUMBERS = (*NULLS, "nan", "NaN", "NA", "N/A", "null", "-")
 """What else stands for a number that is not known."""
+
+MAY_BE = {
+    "B": " and no size, such as 16GiB",
+    "percent": " in percent, such as 200 for two cores or GPUs",
+    values.TIME: " of seconds and no moment, such as 2024-05-06 10:00",
+}
+"""Quantity -> what stands for one."""
 
 IN_GB = {"requested_memory_gb": "requested_memory_bytes"}
 """Further names of fields, in GB (1e9 bytes)."""
@@ -34,7 +41,7 @@ class Place:
 
     field: str
     scale: float = 1.0
-    quantity: str = ""  # 'B', 's', 'percent': a text may carry a unit of it; '' = a plain number
+    quantity: str = ""  # 'B', 's', 'percent': a text may carry a unit of it; TIME: or be a moment; '' = a plain number
 
     def numbers(self, texts: Sequence[str], size_base: int) -> list[float | None]:
         """What texts that carry a unit ('64G', '1-00:00:00') say, as an ingest of the trace reads them.
@@ -57,10 +64,10 @@ class FieldNames:
     @classmethod
     def of(cls, fields: Sequence[str], rules: Sequence[Rule] = (), size_base: int = KIB) -> "FieldNames":
         """The names of some fields, and of the columns that rules lead there, in those columns' units."""
-        places = {name: Place(name, 1.0, _quantity(name)) for name in fields}
+        places = {name: Place(name, 1.0, _read_as(name)) for name in fields}
         for rule in rules:
             if rule.field in fields and rule.source not in places:
-                places[rule.source] = Place(rule.field, FACTORS.get(rule.unit, 1.0), _quantity(rule.field))
+                places[rule.source] = Place(rule.field, FACTORS.get(rule.unit, 1.0), _read_as(rule.field))
         places |= {name: Place(field, GB, "B") for name, field in IN_GB.items() if field in fields}
         return cls(places, tuple(fields), size_base)
 
@@ -85,6 +92,10 @@ class FieldNames:
 
 def _quantity(field: str) -> str:
     return FIELDS[field].unit if field in FIELDS and FIELDS[field].unit in UNITS_OF else ""
+
+
+def _read_as(field: str) -> str:
+    return values.TIME if field in TIME_FIELDS else _quantity(field)
 
 
 @dataclass(frozen=True)
@@ -151,7 +162,7 @@ def named_jobs(table: pd.DataFrame, names: FieldNames) -> NewJobs:
 
     Raises:
         ColumnMissing: when none of them is there.
-        TraceError: when a number is none or not finite, with the row.
+        TraceError: when a number is none, not finite or out of the bounds of its field, with the row.
     """
     columns: dict[str, pd.Series] = {}
     unknown = []
@@ -181,10 +192,15 @@ def _converted(column: pd.Series, place: Place, size_base: int) -> pd.Series:
         numbers[others.index] = others.map(said).astype("float64")
     wrong = given & ~np.isfinite(numbers)
     if bool(wrong.any()):
-        row = int(wrong.to_numpy().argmax())
-        first = column.index.start if isinstance(column.index, pd.RangeIndex) else 0  # of a part of a file
-        raise TraceError(
-            f"{place.field} is {texts.iloc[row]!r} in row {first + row + 1}, which is no number; "
-            "leave it empty or mend it"
-        )
+        raise TraceError(_refused(place, texts, wrong, f"which is no number{MAY_BE.get(place.quantity, '')}"))
+    if place.field in BOUNDS:
+        outside = given & ~numbers.between(BOUNDS[place.field].least, BOUNDS[place.field].most)
+        if bool(outside.any()):
+            raise TraceError(_refused(place, texts, outside, "which is less than nothing or more than can be"))
     return numbers
+
+
+def _refused(place: Place, texts: pd.Series, wrong: pd.Series, why: str) -> str:
+    row = int(wrong.to_numpy().argmax())
+    first = texts.index.start if isinstance(texts.index, pd.RangeIndex) else 0  # of a part of a file
+    return f"{place.field} is {texts.iloc[row]!r} in row {first + row + 1}, {why}; leave it empty or mend it"
