@@ -290,7 +290,7 @@ def test_a_group_of_which_no_run_finished_is_above_its_longest_run():
     found = observed_durations({"jobs": frame}, DurationSettings(by="user"))
     assert [value_words(one, "duration_s", 0.5) for one in found.groups] == ["over 9 s", "4 s"]
     assert unpack(ObservedDurations, pack(found)).groups[0].finished is None
-    with pytest.raises(NotEnoughData, match="finished runs"):
+    with pytest.raises(NotEnoughData, match="none of 2 runs finished"):
         observed_durations({"jobs": frame[:2]}, ALL)
 
 
@@ -376,9 +376,20 @@ def test_refusals_say_what_to_do():
     jobs = pd.DataFrame({"duration_s": [0.0, np.nan]})
     with pytest.raises(NotEnoughData, match="none of 2 finished runs"):
         observed_durations({"jobs": jobs}, ALL)
-    with pytest.raises(NotEnoughData, match="none of 0 finished runs"):
+    with pytest.raises(NotEnoughData, match="none of 0 runs finished"):
         observed_durations({"jobs": jobs.iloc[:0]}, ALL)
     with pytest.raises(ColumnMissing, match="choose other groups"):
         observed_durations({"jobs": jobs}, DurationSettings(by="user"))
     with pytest.raises(ColumnMissing, match="another target"):
         observed_durations({"jobs": jobs}, DurationSettings(by="all", target="peak_memory_bytes"))
+
+
+def test_groups_that_do_not_differ_are_not_called_shortest_and_longest():
+    frame = pd.DataFrame({"duration_s": 100.0, "peak_memory_bytes": np.repeat([1e9, 2e9], 40)})
+    frame["user"] = np.repeat(["a", "b"], 40)
+    said = []
+    for target in ("duration_s", "peak_memory_bytes"):
+        found = observed_durations({"jobs": frame}, DurationSettings(by="user", target=target))
+        said.append(durations_answer(found, group_names(found), ObservedView()).sentence)
+    assert said[0] == "80 % of runs finish within 1 min 40 s. No group differs from another at 80 %."
+    assert said[1].endswith("The lowest is a (1 GB), the highest b (2 GB).")

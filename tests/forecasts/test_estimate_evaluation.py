@@ -8,7 +8,14 @@ import pytest
 
 from tests.forecasts.test_estimates import planted_jobs
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.answers.estimates import choice_words, interval_sentence, interval_table, label, so_far_words
+from workprof.answers.estimates import (
+    baseline_sentence,
+    choice_words,
+    interval_sentence,
+    interval_table,
+    label,
+    so_far_words,
+)
 from workprof.core.errors import NotEnoughData
 from workprof.core.progress import hearing
 from workprof.core.records import pack, unpack
@@ -331,3 +338,10 @@ def test_errors_grow_as_the_split_grows_harder():
     ]
     assert errors[0] < errors[1]
     assert pd.notna(errors).all()
+
+
+def test_rounding_makes_no_baseline_better():
+    jobs = pd.DataFrame({"user": ["a", "b"] * 60, "job_name": [f"j{at}" for at in range(120)], "duration_s": 100.0})
+    found = evaluate_estimates({"jobs": jobs}, EstimateSettings(n_folds=2))
+    assert max(one.low.max() for one in found.differences.values()) > 0  # 2.8e-16 of 100 s, by way of logarithms
+    assert baseline_sentence(found).startswith("No baseline has a smaller relative error")

@@ -214,6 +214,9 @@ def _ends(result: ObservedDurations, names: Sequence[str], view: ObservedView) -
     if len(named) < 2:
         return ""
     ordered = sorted(named, key=lambda item: (value_at(item[1], view.share), item[0]))
+    if value_at(ordered[0][1], view.share) == value_at(ordered[-1][1], view.share):
+        return f"no group differs from another at {view.percentile:g} %"
+    least, most = ("shortest", "longest") if result.settings.target == "duration_s" else ("lowest", "highest")
     low, high = (
         f"{name} ({value_words(curve, result.settings.target, view.share)})"
         for name, curve in (ordered[0], ordered[-1])
@@ -225,7 +228,7 @@ def _ends(result: ObservedDurations, names: Sequence[str], view: ObservedView) -
         of = f"{of or 'groups'} of finished runs alone"
     if len(named) < len(every):
         of = f"{of or 'groups'} known at {view.percentile:g} %"
-    return f"of {of}, {low} is shortest, {high} longest" if of else f"the shortest is {low}, the longest {high}"
+    return f"of {of}, {low} is {least}, {high} {most}" if of else f"the {least} is {low}, the {most} {high}"
 
 
 def share_words(curve: DurationCurve, target: str, share: float, of: str = "") -> str:

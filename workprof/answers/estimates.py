@@ -12,7 +12,7 @@ from workprof.core.table import Column, printed
 from workprof.core.units import format_share
 from workprof.core.words import counted, formatted, label as target_words, listed
 from workprof.forecasts.choice import BESIDE, CLEARLY, CONSTANT, SIMPLE
-from workprof.forecasts.errors import PredictorErrors, PublishedErrors, published_errors
+from workprof.forecasts.errors import SAME, PredictorErrors, PublishedErrors, published_errors
 from workprof.forecasts.estimate_evaluation import FEWEST_IN_GROUP, FLAWS, EstimateEvaluation, ProfileErrors
 from workprof.forecasts.splits import SPLITS_SHOWN
 
@@ -325,7 +325,7 @@ def baseline_sentence(result: EstimateEvaluation) -> str:
         f"{label(name)} at p{share} (by {_number(difference)}, {_number(low)} to {_number(high)})"
         for name, one in baselines.items()
         for share, difference, low, high in zip((50, 80, 90), one.difference, one.low, one.high, strict=True)
-        if low > 0
+        if low > SAME
     ]
     if worse:
         return f"Baselines with a smaller relative error (less by, 95 % interval): {', '.join(worse)}."
