@@ -15,6 +15,7 @@ from workprof.forecasts.durations import (
     PROFILE,
     DurationCurve,
     ObservedDurations,
+    band_at,
     known_at,
     share_within,
     value_at,
@@ -86,6 +87,9 @@ def quantile_table(
 
         return Column(name, value, heading, said=said)
 
+    def band(group: _Group) -> float:
+        return band_at(group.curve, view.share)
+
     censored = result.everything.n_censored > 0
     columns = (
         Column("group", "name", "Group"),
@@ -98,7 +102,7 @@ def quantile_table(
         *(_limit_columns(view.limit) if view.limit > 0 else ()),
         *(at(share_name(share), share_name(share), share) for share in shares),
         Column("max", "curve.longest", said=lambda one: value_words(one.curve, target, 1.0)),
-        Column("band", _band, said=lambda one: f"± {format_share(_band(one))}"),
+        Column("band", band, said=lambda one: f"± {format_share(band(one))}"),
     )
     rows = [_Group(*one) for one in (*zip(names, result.groups, strict=True), (ALL_RUNS, result.everything))]
     return Table("groups", "Quantiles", columns, rows)
@@ -130,10 +134,6 @@ def met_words(curve: DurationCurve, limit: float) -> str:
     return words if known_at(curve, limit) else f"at least {words}" if share else UNKNOWN
 
 
-def _band(one: _Group) -> float:
-    return min(one.curve.band, 1.0)
-
-
 def durations_answer(
     result: ObservedDurations,
     names: Sequence[str],
@@ -146,7 +146,7 @@ def durations_answer(
 
     def document(curve: DurationCurve) -> dict[str, Any]:
         points = {"points": curve.points, "shares": curve.shares, "grid_step": curve.grid_step} if curves else {}
-        return _curve(curve, shares, view.limit) | points
+        return _curve(curve, shares, view) | points
 
     return Answer(
         observed_sentence(result, names, view),
@@ -177,7 +177,7 @@ def usual_answer(result: ObservedDurations, called: Sequence[str]) -> Answer:
     return durations_answer(result, group_names(result, dict(enumerate(called[:-1]))), ObservedView())
 
 
-def _curve(curve: DurationCurve, shares: Sequence[float], limit: float) -> dict[str, Any]:
+def _curve(curve: DurationCurve, shares: Sequence[float], view: ObservedView) -> dict[str, Any]:
     def quantiles(one: DurationCurve) -> dict[str, float]:
         return {share_name(share): value_at(one, share) for share in shares}
 
@@ -191,9 +191,9 @@ def _curve(curve: DurationCurve, shares: Sequence[float], limit: float) -> dict[
         "quantiles": quantiles(curve),
         "finished_alone": None if curve.finished is None else quantiles(curve.finished),
         "max": curve.longest,
-        "within_slo": _within(curve, limit),
-        "within_slo_at_least": share_within(curve, limit) if limit > 0 else None,
-        "band": min(curve.band, 1.0),
+        "within_slo": _within(curve, view.limit),
+        "within_slo_at_least": share_within(curve, view.limit) if view.limit > 0 else None,
+        "band": band_at(curve, view.share),
     }
 
 
@@ -252,12 +252,17 @@ def observed_notes(
     step = max(curve.grid_step for curve in (result.everything, *result.groups))
     n_effective, confidence = result.everything.n_effective, format_share(result.settings.confidence, 0)
     source = "Hall-Wellner" if result.everything.n_censored else "Dvoretzky-Kiefer-Wolfowitz"
+    widened = (
+        f"They widen where fewer runs go on; told is that at {view.percentile:g} %. "
+        if result.everything.n_censored
+        else ""
+    )
     hidden = len(result.groups) > MOST_BANDS and not alone
     words = (
         *result.notes,
         left_out_words(result),
         censored_words(result, view.share),
-        f"Bands: {confidence} confidence for the whole curve ({source}). "
+        f"Bands: {confidence} confidence for the whole curve ({source}). {widened}"
         f"Effective sample size: {counted(round(n_effective), 'job')} (runs of one job are alike).",
         "The groups' own bands: layout 'Small multiples'." if hidden else "",
         f"Dashed lines rest on fewer than {FEWEST_ROWS} effective jobs, too few to compare: {listed(few)}."

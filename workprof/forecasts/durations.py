@@ -85,6 +85,15 @@ def value_at(curve: DurationCurve, share: float) -> float:
     return float(curve.points[min(at, len(curve.points) - 1)])
 
 
+def band_at(curve: DurationCurve, share: float) -> float:
+    """The half-width of the band where the curve reaches a share, or ends below it; at most 1.
+
+    It is the same everywhere where no run was cut short.
+    """
+    at = min(int(np.searchsorted(curve.shares, share - 1e-12, side="left")), len(curve.points) - 1)
+    return min(curve.band * (1.0 if curve.widening is None else float(curve.widening[at])), 1.0)
+
+
 def effective_rows(counts: Ints) -> float:
     """The number of independent rows that rows of jobs are worth if a job's rows were copies of each other.
 
