@@ -117,3 +117,14 @@ def test_it_explains_new_jobs_with_one_matrix_for_shap(fitted, said, many):
     assert shown.values.shape == (50, len(found.fields))
     assert found.additive
     assert len(found.figure().data) == len(found.fields)
+
+
+def test_what_new_jobs_lack_or_cannot_be_is_told(fitted, many):
+    new = many.tail(5)[["user", "task_name", "requested_memory_bytes"]]
+    assert not any("lack" in note for note in fitted.predict(new).notes)
+    lacking = fitted.predict(new.drop(columns="task_name").assign(requested_memory_bytes=-5.0))
+    assert "New jobs lack task_name, requested_memory_bytes, which every run learned had: their profiles are means" in (
+        lacking.notes[-1]
+    )
+    assert any("missing: requested_memory_bytes (5)" in note for note in lacking.notes)
+    same(lacking, fitted.predict(new[["user"]]))

@@ -462,6 +462,13 @@ def filled(encoder: MetadataEncoder, learned: TrainingRows, rows: Encoded) -> Fi
     return Filled(made, of, shares, blank)
 
 
+def never_missing(encoder: MetadataEncoder) -> tuple[str, ...]:
+    """The fields that every training row had; an answer without one of them is a mean over rows alike (`filled`)."""
+    names = [values.field for values in encoder.categories if values.field not in SHOWN_NEW]
+    rows = {one.field: one.not_given_rows for one in (*encoder.categories, *encoder.numbers)}
+    return tuple(name for name in (*names, *(one.field for one in encoder.numbers)) if not rows[name])
+
+
 def _donors(
     encoder: MetadataEncoder, learned: TrainingRows, rows: Encoded, row: int, blank: Bools
 ) -> tuple[Encoded, Floats]:

@@ -18,6 +18,7 @@ from workprof.core.errors import SettingsError, TraceError
 from workprof.core.progress import Progress, silent
 from workprof.core.records import Packed, pack, unpack
 from workprof.forecasts.censored import runs_to_learn
+from workprof.forecasts.encoder import never_missing
 from workprof.forecasts.estimates import LEFT_OUT, TARGETS
 from workprof.forecasts.explain import MOST_SAMPLE_ROWS, GlobalExplanation, explain_all
 from workprof.forecasts.forecaster import Forecaster as Trained, ForecasterSettings, LoadedForecaster
@@ -140,7 +141,15 @@ class Forecaster:
         known = self._learned
         named = {field: (one.column, one.unit) if one.unit else one.column for field, one in known.columns.items()}
         mapped = new_jobs_of(new, Jobs(pd.DataFrame(), (), known.format, known.rules, (), ()), named)
+        lacked = [
+            name
+            for name in never_missing(known.trained.classifier.encoder)
+            if name not in mapped.frame.columns or mapped.frame[name].isna().any()
+        ]
         notes = (*known.notes, *(f"New jobs: {note}" for note in mapped.notes))
+        if lacked and known.trained.classifier.learned is not None:
+            alike = "which every run learned had: their profiles are means over runs alike"
+            notes += (f"New jobs lack {', '.join(lacked)}, {alike}.",)
         return mapped.frame.drop(columns=[ROW_ID]), notes
 
     def save(self, path: str | os.PathLike[str]) -> Path:

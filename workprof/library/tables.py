@@ -19,7 +19,7 @@ from workprof.core.text import near
 from workprof.core.units import FACTORS, UNITS_OF
 from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.formats import FORMATS, generic, rules_of, values
-from workprof.formats.fields import FIELDS, TEXT_FIELDS, TIME_FIELDS
+from workprof.formats.fields import BOUNDS, FIELDS, TEXT_FIELDS, TIME_FIELDS
 from workprof.profiles.features import expand_features
 from workprof.profiles.settings import default_features
 from workprof.store.in_memory import WANTED, Given, frame_of, is_path, is_table, written
@@ -195,11 +195,18 @@ def _by_name(frame: pd.DataFrame, sources: Mapping[str, FieldSource], also: Sequ
         _require(name, frame)
     made = {field: _field(frame, field, source) for field, source in sources.items()}
     own = {name: _field(frame, name, None) for name in frame.columns if name in FIELDS and name not in made}
+    beyond = []
+    for field, column in {**made, **own}.items():
+        if field in BOUNDS:
+            outside = column.notna() & ~column.between(BOUNDS[field].least, BOUNDS[field].of_a_system)
+            column[outside] = np.nan
+            beyond += [f"{field} ({outside.sum():,})"] if outside.any() else []
     others = frame.drop(columns=[name for name in (*made, *own, ROW_ID, "finished") if name in frame.columns])
     jobs = others.assign(**made, **own, **{ROW_ID: np.arange(len(frame), dtype=np.int64)})
     rules = {source.column: (field, source) for field, source in sources.items()}
     ignored = tuple(name for name in others.columns if name not in (*rules, *also))
-    return Jobs(_with_finished(jobs), tuple(also), "", rules, ignored, _ignored_words(ignored))
+    notes = (f"Less than nothing or more than can be, and so missing: {', '.join(beyond)}.",) if beyond else ()
+    return Jobs(_with_finished(jobs), tuple(also), "", rules, ignored, (*notes, *_ignored_words(ignored)))
 
 
 def _require(name: str, frame: pd.DataFrame) -> None:
