@@ -12,7 +12,7 @@ from pages._memory.bins import _read as read_edges
 from tests.mutations import mutated, mutated_bytes
 from workprof.cli.datasets import read_mapping
 from workprof.cli.forecasts import _pair
-from workprof.core.errors import SettingsError, TraceError, WorkprofError
+from workprof.core.errors import ColumnMissing, SettingsError, TraceError, WorkprofError
 from workprof.core.units import GB, GIB
 from workprof.formats.lotaru import read_reports, read_scores
 from workprof.formats.new_jobs import NULLS, FieldNames, named_jobs, read_new_jobs
@@ -111,6 +111,15 @@ def test_a_number_of_a_new_job_is_one_that_its_field_can_be(field, value, said):
         return
     with pytest.raises(TraceError, match=f"{field} is '{value}' in row 1, .*{said}"):
         named_jobs(table, FieldNames.of((field,)))
+
+
+def test_a_name_that_stands_twice_in_a_header_is_refused_and_one_like_it_is_told(folder):
+    path = folder / "twice.csv"
+    path.write_text("user,user\nann,bob\n")
+    with pytest.raises(TraceError, match=r"twice\.csv has the column 'user' more than once"):
+        next(read_new_jobs(path))
+    with pytest.raises(ColumnMissing, match=r"none of the columns usr .* did you mean 'user'\?"):
+        named_jobs(pd.DataFrame({"usr": ["ann"]}), FieldNames.of(("user", "group")))
 
 
 @pytest.mark.parametrize("separator", [";", "\t"])

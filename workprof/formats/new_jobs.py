@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.core.errors import ColumnMissing, NoRows, TraceError
+from workprof.core.text import near
 from workprof.core.units import FACTORS, GB, KIB, UNITS_OF
 from workprof.formats import FORMATS, rules_of, values
 from workprof.formats.declare import Rule
@@ -113,12 +114,14 @@ def read_new_jobs(path: Path) -> Iterator[pd.DataFrame]:
 
     Raises:
         NoRows: for a file without rows.
-        TraceError: when it is no CSV text in UTF-8, a quote in it is not sound, or its rows have more fields than its
-            header; names the line where that is told. When the rows read are not those that stand there.
+        TraceError: when it is no CSV text in UTF-8, a quote in it is not sound, a name stands twice in its header, or
+            its rows have more fields than that; names the line where that is told. When the rows read are not those
+            that stand there.
     """
     if not os.path.isfile(path):  # noqa: PTH113  false also for a text that can be no path
         raise TraceError(f"there is no file {path.name}; give the path of a CSV file")
     separator = _separator(path)
+    _refuse_repeated(path, separator)
     rows, there = 0, rows_under_header(path, path.name, separator)
     try:
         with pd.read_csv(
@@ -148,6 +151,18 @@ def read_new_jobs(path: Path) -> Iterator[pd.DataFrame]:
         raise NoRows(f"{path.name} has a header and no rows; give one line per job")
 
 
+def _refuse_repeated(path: Path, separator: str) -> None:
+    """Refuse a header with one name twice: pandas gives the second another, and its values would be left out."""
+    with path.open("rb") as file:
+        header = file.readline(HEADER_BYTES).decode("utf-8-sig", "replace")
+    try:
+        names = [name.strip() for name in next(csv.reader(header.splitlines(), delimiter=separator), [])]
+    except csv.Error:  # what reads the rows says what is wrong
+        return
+    if twice := [name for name in names if name and names.count(name) > 1]:
+        raise TraceError(f"{path.name} has the column {twice[0]!r} more than once; rename one of them")
+
+
 def _separator(path: Path) -> str:
     """What stands between the names of a header: a comma, or else what splits it most."""
     with path.open("rb") as file:
@@ -175,6 +190,7 @@ def named_jobs(table: pd.DataFrame, names: FieldNames) -> NewJobs:
     if not columns:
         raise ColumnMissing(
             f"none of the columns {', '.join(map(str, table.columns))} is known; name them {', '.join(names.fields)}"
+            f"{near(str(table.columns[0]), names.fields)}"
         )
     return NewJobs(pd.DataFrame(columns), tuple(unknown))
 
