@@ -123,8 +123,9 @@ def test_what_new_jobs_lack_or_cannot_be_is_told(fitted, many):
     new = many.tail(5)[["user", "task_name", "requested_memory_bytes"]]
     assert not any("lack" in note for note in fitted.predict(new).notes)
     lacking = fitted.predict(new.drop(columns="task_name").assign(requested_memory_bytes=-5.0))
-    assert "New jobs lack task_name, requested_memory_bytes, which every run learned had: their profiles are means" in (
-        lacking.notes[-1]
+    assert (
+        "New jobs lack task_name, requested_memory_bytes, which every run learned had: their profiles are means"
+        in (lacking.notes[-1])
     )
     assert any("missing: requested_memory_bytes (5)" in note for note in lacking.notes)
     same(lacking, fitted.predict(new[["user"]]))

@@ -464,9 +464,9 @@ def filled(encoder: MetadataEncoder, learned: TrainingRows, rows: Encoded) -> Fi
 
 def never_missing(encoder: MetadataEncoder) -> tuple[str, ...]:
     """The fields that every training row had; an answer without one of them is a mean over rows alike (`filled`)."""
-    names = [values.field for values in encoder.categories if values.field not in SHOWN_NEW]
-    rows = {one.field: one.not_given_rows for one in (*encoder.categories, *encoder.numbers)}
-    return tuple(name for name in (*names, *(one.field for one in encoder.numbers)) if not rows[name])
+    rows = {one.field: one.not_given_rows for one in encoder.categories if one.field not in SHOWN_NEW}
+    rows |= {one.field: one.not_given_rows for one in encoder.numbers}
+    return tuple(name for name, without in rows.items() if not without)
 
 
 def _donors(
@@ -478,7 +478,10 @@ def _donors(
     same = np.hstack([learned.rows.codes == rows.codes[row], (known == given) | (np.isnan(known) & np.isnan(given))])
     agree = same[:, ~blank].sum(axis=1)
     weights = learned.weights * LESS_ALIKE ** (agree.max() - agree)
-    codes, numbers = (np.repeat(part[row : row + 1], len(weights), axis=0) for part in (rows.codes, rows.numbers))
+    codes, numbers = (
+        np.repeat(rows.codes[row : row + 1], len(weights), axis=0),
+        np.repeat(rows.numbers[row : row + 1], len(weights), axis=0),
+    )
     codes[:, blank[:n]], numbers[:, blank[n:]] = learned.rows.codes[:, blank[:n]], known[:, blank[n:]]
     ways = merge_rows(Encoded(codes, numbers), np.zeros(len(weights), dtype=np.int64), weights)
     most = np.argsort(-ways.weights, kind="stable")[:MOST_DONORS]

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 ADDITIVITY_TOLERANCE = 1e-3
 """Largest believable gap between base + contributions and output: the trees add in single precision."""
 
+TINY = 1e-12
+"""Log-odds: so that fields of which none differs have equal parts."""
+
 WORTH_A_SENTENCE = 0.05
 """Log-odds below which a field is not worth a word."""
 
@@ -141,7 +144,7 @@ def _of_row(loaded: LoadedClassifier, rows: Encoded) -> tuple[Contributions, tup
     """The SHAP values of one row on the odds, and its blank fields.
 
     They are the mean of those of what the blank fields are filled with. That these differ makes the odds more even
-    than their mean: this is what not knowing the blank fields does, so it is added to them in equal parts.
+    than their mean: this is what not knowing the blank fields does, so it is theirs, by how far each differs.
     """
     encoder, learned = loaded.model.encoder, loaded.model.learned
     temperature = np.broadcast_to(loaded.model.tuning.of_rows(encoder, rows), 1)
@@ -155,7 +158,10 @@ def _of_row(loaded: LoadedClassifier, rows: Encoded) -> tuple[Contributions, tup
     weights = made.weights
     columns, base, mean = (np.tensordot(weights, part, axes=1)[None] for part in (shap.columns, shap.base, shap.output))
     output = _log_mean(weights, -np.logaddexp(0, -shap.output)) - _log_mean(weights, -np.logaddexp(0, shap.output))
-    columns[:, :, encoder.starts[blank + 1] - 1] += ((output - mean) / len(blank))[:, :, None]
+    by_field = sum_by_field(encoder, shap.columns)[:, :, blank]
+    differs = np.tensordot(weights, np.abs(by_field - np.tensordot(weights, by_field, axes=1)), axes=1) + TINY
+    shares = differs / differs.sum(axis=1, keepdims=True)
+    columns[:, :, encoder.starts[blank + 1] - 1] += ((output - mean).T * shares)[None]
     return Contributions(columns, base, output), tuple(encoder.fields[place] for place in blank)
 
 
