@@ -253,7 +253,7 @@ def observed_notes(
     n_effective, confidence = result.everything.n_effective, format_share(result.settings.confidence, 0)
     source = "Hall-Wellner" if result.everything.n_censored else "Dvoretzky-Kiefer-Wolfowitz"
     widened = (
-        f"They widen where fewer runs go on; told is that at {view.percentile:g} %. "
+        f"They widen where fewer runs are left: the table has them at {view.percentile:g} %. "
         if result.everything.n_censored
         else ""
     )
