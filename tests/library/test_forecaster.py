@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import workprof as wp
+from tests.command_line import run_here
 from tests.library.test_calls import FIT, jobs
 
 pytestmark = pytest.mark.slow
@@ -129,3 +130,22 @@ def test_what_new_jobs_lack_or_cannot_be_is_told(fitted, many):
     )
     assert any("missing: requested_memory_bytes (5)" in note for note in lacking.notes)
     same(lacking, fitted.predict(new[["user"]]))
+
+
+def test_a_trace_without_names_of_jobs_is_estimated_by_run(many, tmp_path):
+    nameless = many.drop(columns="job_name")
+    fitted = wp.Forecaster(nameless.head(450), settings=dataclasses.replace(SETTINGS, split="by_job"))
+    by_run = wp.Forecaster(nameless.head(450), settings=SETTINGS)
+    new = many.tail(20)[["user", "task_name", "requested_memory_bytes"]]
+    assert fitted.predict(new).forecasts.estimates.keys() >= {"duration_s", "peak_memory_bytes"}
+    same(fitted.predict(new), by_run.predict(new))
+    assert any("No run names its job" in note for note in fitted.notes)
+    assert not any("No run names its job" in note for note in by_run.notes)
+    home = tmp_path / "home"
+    nameless.to_csv(tmp_path / "runs.csv", index=False)
+    assert run_here("ingest", tmp_path / "runs.csv", "--name", "runs", home=home).status == 0
+    told = run_here("classify", "predict", "runs", "--set", "user=a", "--json", home=home)
+    assert "duration_s" in told.json[0]["estimates"]
+    assert "note: No run names its job" in told.err
+    by_group = run_here("classify", "predict", "runs", "--set", "user=a", "--split", "by_group", home=home)
+    assert "note: duration is not predicted: a split by_group needs the column group" in by_group.err

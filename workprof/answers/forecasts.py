@@ -12,7 +12,7 @@ from workprof.core.units import GB, format_share, odds_words
 from workprof.core.words import counted, formatted, label, listed, plotly_text, title
 from workprof.forecasts.estimates import Estimates, Happened
 from workprof.forecasts.explain import JobExplanation
-from workprof.forecasts.forecaster import Forecasts
+from workprof.forecasts.forecaster import OF_RUNS, Forecaster, Forecasts
 from workprof.forecasts.held_out import HeldOut
 from workprof.forecasts.one_job import JobForecast, Need
 from workprof.forecasts.predictions import NO_PROFILE, Predictions
@@ -44,6 +44,16 @@ class Naming:
     def note(self, text: str) -> str:
         """A chart's note, with the flag of the published definitions where they hold."""
         return f"{text} {PUBLISHED}" if self.mode == "faithful" else text
+
+
+def training_notes(forecaster: Forecaster) -> list[str]:
+    """Which quantities of the trace are not predicted and why, and whether intervals hold for runs instead of jobs."""
+    notes = [
+        f"{label(target)} is not predicted: {why}"
+        for target, why in forecaster.left_out.items()
+        if not why.startswith(f"the table has no column {target};")
+    ]
+    return [*notes, *(one for one in forecaster.classifier.notes if one == OF_RUNS)]
 
 
 def prediction_sentence(predictions: Predictions, row: int, naming: Naming) -> str:

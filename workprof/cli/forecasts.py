@@ -11,7 +11,7 @@ import typer
 from workprof.answers.durations import QUANTILES, ObservedView, durations_answer, group_names
 from workprof.answers.estimates import best_guess_words, coverage_words, estimate_answer, so_far_words
 from workprof.answers.feedback import observed_answer
-from workprof.answers.forecasts import forecast_document
+from workprof.answers.forecasts import forecast_document, training_notes
 from workprof.cli.console import (
     OUT,
     Dataset,
@@ -57,8 +57,11 @@ def _predict(
         else:
             one = _job(values or [])
             result = workbench.forecast_job(dataset, one, settings, progress_line())
+        trained = workbench.forecaster(dataset, settings)
         shares = workbench.machine_shares(dataset)
         called = workbench.profile_names(dataset, settings.classifier.profiles)
+    for note in training_notes(trained):
+        warn(f"note: {note}")
     emit_of(
         shares,
         lambda: [forecast_document(one, called) for one in result],

@@ -39,6 +39,7 @@ from workprof.forecasts.splits import SPLITS, SPLITS_SHOWN
 if TYPE_CHECKING:
     import pandas as pd
 
+OF_RUNS = "No run names its job, so the intervals hold for new runs, of jobs that were learned too."
 CLASSIFIER_SHARE = 0.3
 """Of the whole training, as progress tells it."""
 
@@ -71,17 +72,21 @@ class ForecasterSettings:
     ] = 0.9
     unfinished: Unfinished = LEFT_OUT
 
-    def of_target(self, target: str) -> EstimateSettings:
-        """The settings of one target's estimator."""
+    def of_target(self, target: str, jobs: pd.DataFrame) -> EstimateSettings:
+        """The settings of one target's estimator; where no run names its job, each is a job of its own."""
         return EstimateSettings(
             target=target,
             fields=self.classifier.fields,
-            split=self.split,
+            split="random" if self.is_of_runs(jobs) else self.split,
             nominal=self.nominal,
             seed=self.classifier.seed,
             unfinished=self.unfinished,
             latest_runs=self.classifier.latest_runs,
         )
+
+    def is_of_runs(self, jobs: pd.DataFrame) -> bool:
+        """Whether intervals for new jobs can only hold for new runs: no run names its job."""
+        return self.split == "by_job" and "job_name" not in jobs.columns
 
 
 @settings
@@ -178,6 +183,8 @@ def train_forecaster(
     classifier = fit_classifier({"jobs": jobs}, settings.classifier, part_of(progress, 0.0, CLASSIFIER_SHARE))
     if earlier:
         classifier = replace(classifier, notes=(*classifier.notes, *(f"{one}." for one in not_learned(earlier))))
+    if settings.is_of_runs(jobs):
+        classifier = replace(classifier, notes=(*classifier.notes, OF_RUNS))
     models: dict[str, EstimateModel] = {}
     row_ids: dict[str, Ints] = {}
     left_out: dict[str, str] = {}
@@ -207,7 +214,7 @@ def _train_target(
     jobs, settings = shared
     try:
         known = known_jobs(jobs, target)
-        model = train_estimator(known, settings.of_target(target), progress).model
+        model = train_estimator(known, settings.of_target(target, jobs), progress).model
     except (ColumnMissing, NotEnoughData) as error:
         return str(error)
     has_ids = "row_id" in known.jobs.columns

@@ -129,7 +129,7 @@ def _measured(
         report(i / len(TARGETS))
         try:
             known = known_jobs(jobs.assign(place=np.arange(len(jobs))), target)
-            at_fit = errors_at_fit(known, settings.of_target(target))
+            at_fit = errors_at_fit(known, settings.of_target(target, known.jobs))
         except (ColumnMissing, NotEnoughData):
             continue  # the forecaster left it out for the same reason, and says so
         logs, errors = np.full(len(jobs), np.nan), np.full(len(jobs), np.nan)
