@@ -31,7 +31,7 @@ from workprof.forecasts.classifier import (
 )
 from workprof.forecasts.classifier_evaluation import reliability
 from workprof.forecasts.encoder import encode, fit_encoder, is_seen, training_rows
-from workprof.forecasts.explain import explain_job
+from workprof.forecasts.explain import explain_all, explain_job
 from workprof.forecasts.predictions import REASON_CODES
 from workprof.forecasts.splits import holdout
 
@@ -327,6 +327,9 @@ def test_a_field_that_every_run_had_is_taken_from_runs_alike_where_a_job_lacks_i
         assert told.base + told.contributions.sum() == pytest.approx(told.output, abs=1e-5)
         assert told.probability == pytest.approx(answers.probabilities[row].max(), abs=1e-9)
         assert told.sentences[-1].startswith("no run in training was without a known ")
+    every = explain_all(loaded, asked, len(asked))
+    assert every.additive
+    assert np.array_equal(every.chosen, loaded.model.classes[answers.probabilities.argmax(axis=1)][every.row_ids])
     whole = jobs.head(20)
     scores = margins(loaded.booster, loaded.model.encoder, encode(loaded.model.encoder, whole))
     assert np.allclose(

@@ -427,11 +427,32 @@ class Filled:
 def filled(encoder: MetadataEncoder, learned: TrainingRows, rows: Encoded) -> Filled:
     """The rows with what no training row was like taken from training rows, the more the more of the given they share.
 
+    Source: hot-deck imputation (Andridge and Little 2010); ours weighs all donors instead of drawing one.
+    """
+    rows, blank = blanks(encoder, rows)
+    partial = np.flatnonzero(blank.any(axis=1))
+    if not len(partial):
+        return Filled(rows, np.arange(len(rows)), np.ones(len(rows)), blank)
+    key, first = _joint((*rows.codes[partial].T, *(_places(column) for column in rows.numbers[partial].T)))
+    found = [_donors(encoder, learned, rows, int(partial[one]), blank[partial[one]]) for one in first]
+    ways = np.ones(len(rows), dtype=np.int64)
+    ways[partial] = np.array([len(weights) for _, weights in found])[key]
+    of = np.repeat(np.arange(len(rows)), ways)
+    made, shares = rows.take(of), np.ones(len(of))
+    starts = np.cumsum(ways) - ways
+    for row, kind in zip(partial, key, strict=True):
+        own, weights = found[kind]
+        at = slice(starts[row], starts[row] + len(weights))
+        made.codes[at], made.numbers[at], shares[at] = own.codes, own.numbers, weights
+    return Filled(made, of, shares, blank)
+
+
+def blanks(encoder: MetadataEncoder, rows: Encoded) -> tuple[Encoded, Bools]:
+    """The rows, and (n_rows, n_fields) which of their fields are blank.
+
     A field is blank that has no value where every training row had one, or a task or workload that none had: no tree
     has learned what that means, and what it says of it is what one branch happens to hold. A new user is told by other
     means, and a job or group that is not given is a new one.
-
-    Source: hot-deck imputation (Andridge and Little 2010); ours weighs all donors instead of drawing one.
     """
     codes = rows.codes.copy()
     blank = np.zeros((len(rows), len(encoder.fields)), dtype=np.bool_)
@@ -444,22 +465,7 @@ def filled(encoder: MetadataEncoder, learned: TrainingRows, rows: Encoded) -> Fi
             blank[:, place] = never | ((codes[:, place] == unseen) & (values.field != "user"))
     for place, number in enumerate(encoder.numbers, start=len(encoder.categories)):
         blank[:, place] = np.isnan(rows.numbers[:, place - len(encoder.categories)]) & (number.not_given_rows == 0)
-    rows = Encoded(codes, rows.numbers)
-    partial = np.flatnonzero(blank.any(axis=1))
-    if not len(partial):
-        return Filled(rows, np.arange(len(rows)), np.ones(len(rows)), blank)
-    key, first = _joint((*codes[partial].T, *(_places(column) for column in rows.numbers[partial].T)))
-    found = [_donors(encoder, learned, rows, int(partial[one]), blank[partial[one]]) for one in first]
-    ways = np.ones(len(rows), dtype=np.int64)
-    ways[partial] = np.array([len(weights) for _, weights in found])[key]
-    of = np.repeat(np.arange(len(rows)), ways)
-    made, shares = rows.take(of), np.ones(len(of))
-    starts = np.cumsum(ways) - ways
-    for row, kind in zip(partial, key, strict=True):
-        own, weights = found[kind]
-        at = slice(starts[row], starts[row] + len(weights))
-        made.codes[at], made.numbers[at], shares[at] = own.codes, own.numbers, weights
-    return Filled(made, of, shares, blank)
+    return Encoded(codes, rows.numbers), blank
 
 
 def never_missing(encoder: MetadataEncoder) -> tuple[str, ...]:

@@ -9,23 +9,26 @@ other classes (see `of_odds`): base + the fields' contributions = output = ln(p 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.core.arrays import Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NoRows, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.units import format_bytes, odds_words
+from workprof.core.words import listed
 from workprof.forecasts.boosting import Booster, booster_output, margins
 from workprof.forecasts.encoder import (
+    MOST_DONORS,
     STATES,
     Encoded,
     MetadataEncoder,
+    blanks,
     encode,
     filled,
     name_of,
@@ -112,7 +115,8 @@ def explain_job(loaded: LoadedClassifier, job: pd.DataFrame, profile: int | None
         raise SettingsError(f"{len(job)} jobs were given; explain one at a time")
     model = loaded.model
     rows = encode(model.encoder, job)
-    shap, blank = _of_row(loaded, rows)
+    shap, blank = _of_rows(loaded, rows)
+    unknown = [name for name, is_blank in zip(model.encoder.fields, blank[0], strict=True) if is_blank]
     probabilities = 1 / (1 + np.exp(-shap.output[0]))
     chosen = int(model.classes[probabilities.argmax()]) if profile is None else profile
     if chosen not in model.classes:
@@ -135,47 +139,51 @@ def explain_job(loaded: LoadedClassifier, job: pd.DataFrame, profile: int | None
         probability=float(probabilities[place]),
         additivity_error=error,
         additive=error <= ADDITIVITY_TOLERANCE,
-        sentences=(*_sentences(chosen, fields, shown, by_field[order]), *_filled_words(blank)),
+        sentences=(*_sentences(chosen, fields, shown, by_field[order]), *_filled_words(unknown)),
         seconds=time.perf_counter() - started,
     )
 
 
-def _of_row(loaded: LoadedClassifier, rows: Encoded) -> tuple[Contributions, tuple[str, ...]]:
-    """The SHAP values of one row on the odds, and its blank fields.
+def _of_rows(loaded: LoadedClassifier, rows: Encoded) -> tuple[Contributions, Bools]:
+    """The SHAP values of rows on the odds, and (n_rows, n_fields) which fields are blank.
 
     They are the mean of those of what the blank fields are filled with. That these differ makes the odds more even
     than their mean: this is what not knowing the blank fields does, so it is theirs, by how far each differs.
     """
     encoder, learned = loaded.model.encoder, loaded.model.learned
-    temperature = np.broadcast_to(loaded.model.tuning.of_rows(encoder, rows), 1)
+    temperatures = np.broadcast_to(loaded.model.tuning.of_rows(encoder, rows), len(rows))
     if learned is None:
-        return of_odds(contributions_of(loaded.booster, encoder, rows), temperature), ()
+        shap = of_odds(contributions_of(loaded.booster, encoder, rows), temperatures)
+        return shap, np.zeros((len(rows), len(encoder.fields)), dtype=np.bool_)
     made = filled(encoder, learned, rows)
-    shap = of_odds(contributions_of(loaded.booster, encoder, made.rows), temperature[made.of])
-    blank = np.flatnonzero(made.blank[0])
-    if not len(blank):
-        return shap, ()
-    weights = made.weights
-    columns, base, mean = (np.tensordot(weights, part, axes=1)[None] for part in (shap.columns, shap.base, shap.output))
-    output = _log_mean(weights, -np.logaddexp(0, -shap.output)) - _log_mean(weights, -np.logaddexp(0, shap.output))
-    by_field = sum_by_field(encoder, shap.columns)[:, :, blank]
-    differs = np.tensordot(weights, np.abs(by_field - np.tensordot(weights, by_field, axes=1)), axes=1) + TINY
-    shares = differs / differs.sum(axis=1, keepdims=True)
-    columns[:, :, encoder.starts[blank + 1] - 1] += ((output - mean).T * shares)[None]
-    return Contributions(columns, base, output), tuple(encoder.fields[place] for place in blank)
+    shap = of_odds(contributions_of(loaded.booster, encoder, made.rows), temperatures[made.of])
+    if not made.blank.any():
+        return shap, made.blank
+    starts = np.searchsorted(made.of, np.arange(len(rows)))
+
+    def mean(parts: Floats) -> Floats:
+        """(n_rows, ...) of (n_filled, ...)."""
+        result: Floats = np.add.reduceat((parts.T * made.weights).T, starts)
+        return result
+
+    def log_mean(logs: Floats) -> Floats:
+        """(n_rows, n_classes) logarithms of the means of what (n_filled, n_classes) are logarithms of."""
+        result: Floats = np.logaddexp.reduceat(np.log(made.weights)[:, None] + logs, starts)
+        return result
+
+    columns, base = mean(shap.columns), mean(shap.base)
+    output = log_mean(-np.logaddexp(0, -shap.output)) - log_mean(-np.logaddexp(0, shap.output))
+    by_field = sum_by_field(encoder, shap.columns)
+    differs = (mean(np.abs(by_field - mean(by_field)[made.of])) + TINY) * made.blank[:, None]
+    shares = differs / np.maximum(differs.sum(axis=2, keepdims=True), TINY)
+    columns[:, :, encoder.starts[1:] - 1] += (output - mean(shap.output))[:, :, None] * shares
+    return Contributions(columns, base, output), made.blank
 
 
-def _log_mean(weights: Floats, logs: Floats) -> Floats:
-    """(1, n_columns) logarithm of the weighted mean of what (n_rows, n_columns) are logarithms of."""
-    result: Floats = np.logaddexp.reduce(np.log(weights)[:, None] + logs, axis=0)[None]
-    return result
-
-
-def _filled_words(blank: tuple[str, ...]) -> tuple[str, ...]:
+def _filled_words(blank: Sequence[str]) -> tuple[str, ...]:
     if not blank:
         return ()
-    names = blank[0] if len(blank) == 1 else f"{', '.join(blank[:-1])} and {blank[-1]}"
-    return (f"no run in training was without a known {names}: the answer is a mean over runs like this job",)
+    return (f"no run in training was without a known {listed(blank)}: the answer is a mean over runs like this job",)
 
 
 def contributions_of(booster: Booster, encoder: MetadataEncoder, rows: Encoded) -> Contributions:
@@ -474,12 +482,12 @@ def interactions_of(loaded: LoadedClassifier, rows: Encoded) -> Floats:
 
 
 def _parts(loaded: LoadedClassifier, rows: Encoded, progress: Progress) -> Iterator[Contributions]:
-    encoder = loaded.model.encoder
-    step = max(1, CHUNK_VALUES // (len(loaded.model.classes) * int(encoder.starts[-1])))
+    encoder, learned = loaded.model.encoder, loaded.model.learned
+    ways = MOST_DONORS if learned is not None and blanks(encoder, rows)[1].any() else 1
+    step = max(1, CHUNK_VALUES // (len(loaded.model.classes) * int(encoder.starts[-1]) * ways))
     for first in range(0, len(rows), step):
         chunk = np.arange(first, min(first + step, len(rows)))
-        part = rows.take(chunk)
-        yield of_odds(contributions_of(loaded.booster, encoder, part), loaded.model.tuning.of_rows(encoder, part))
+        yield _of_rows(loaded, rows.take(chunk))[0]
         progress((chunk[-1] + 1) / len(rows), "Explaining a sample of the jobs")
 
 
