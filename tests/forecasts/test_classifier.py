@@ -326,7 +326,7 @@ def test_a_field_that_every_run_had_is_taken_from_runs_alike_where_a_job_lacks_i
         told = explain_job(loaded, asked.iloc[[row]])
         assert told.base + told.contributions.sum() == pytest.approx(told.output, abs=1e-5)
         assert told.probability == pytest.approx(answers.probabilities[row].max(), abs=1e-9)
-        assert told.sentences[-1].startswith("no run in training was without a known ")
+        assert told.sentences[-1].startswith("every run in training had a known ")
     every = explain_all(loaded, asked, len(asked))
     assert every.additive
     assert np.array_equal(every.chosen, loaded.model.classes[answers.probabilities.argmax(axis=1)][every.row_ids])

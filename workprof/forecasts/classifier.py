@@ -35,13 +35,14 @@ from workprof.forecasts.boosting import (
 from workprof.forecasts.encoder import (
     INPUT_WORDS,
     METADATA_FIELDS,
+    Donors,
     Encoded,
     Inputs,
     MetadataEncoder,
     TrainingRows,
     encode,
-    filled,
     fit_encoder,
+    joint_rows,
     kept_rows,
     rare_rows_of,
     read_fields,
@@ -224,6 +225,7 @@ class LoadedClassifier:
     def __init__(self, model: ClassifierModel) -> None:
         self.model = model
         self.booster = from_json_bytes(model.booster)
+        self.donors = None if model.learned is None else Donors(model.encoder, model.learned)
 
     def predict(self, jobs: pd.DataFrame, progress: Progress = silent) -> Predictions:
         """The predictions for a table of jobs, in chunks; a field that it lacks counts as not given.
@@ -250,26 +252,28 @@ class LoadedClassifier:
     def decide(self, rows: Encoded, scores_of: Callable[[Encoded], Floats]) -> Predictions:
         """The predictions for encoded rows; `scores_of` rows are (n_rows, n_classes), before the softmax."""
         model, settings = self.model, self.model.settings
-        probabilities = probabilities_of(model.encoder, model.learned, model.tuning, rows, scores_of)
+        probabilities = probabilities_of(self.donors, model.encoder, model.tuning, rows, scores_of)
         abstains, who = settings.mode == "corrected", known_submitter(model.encoder)
         rules = Rules(abstains, model.tuning.threshold, settings.least_support, model.support, who)
         return decide(probabilities, model.classes, unseen_submitter(model.encoder, rows), rules)
 
 
 def probabilities_of(
+    donors: Donors | None,
     encoder: MetadataEncoder,
-    learned: TrainingRows | None,
     tuning: Tuning,
     rows: Encoded,
     scores_of: Callable[[Encoded], Floats],
 ) -> Floats:
     """(n_rows, n_classes) calibrated; of a row with blank fields the mean over what they are filled with."""
-    temperatures = np.broadcast_to(tuning.of_rows(encoder, rows), len(rows))
-    if learned is None:
-        return softmax(scores_of(rows), temperatures)
-    made = filled(encoder, learned, rows)
-    parts = softmax(scores_of(made.rows), temperatures[made.of]) * made.weights[:, None]
-    return np.add.reduceat(parts, np.searchsorted(made.of, np.arange(len(rows))), axis=0)
+    if donors is None:
+        return softmax(scores_of(rows), np.broadcast_to(tuning.of_rows(encoder, rows), len(rows)))
+    place, first = joint_rows(rows)
+    rows = rows.take(first)  # each different one once: a blank field makes many of one
+    made = donors.fill(rows)
+    temperatures = np.broadcast_to(tuning.of_rows(encoder, rows), len(rows))[made.of]
+    parts = softmax(scores_of(made.rows), temperatures) * made.weights[:, None]
+    return np.add.reduceat(parts, np.searchsorted(made.of, np.arange(len(rows))), axis=0)[place]
 
 
 def train_classifier(

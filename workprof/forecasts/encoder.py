@@ -424,27 +424,56 @@ class Filled:
     blank: Bools  # (n_given, n_fields) which fields of the given rows were filled
 
 
-def filled(encoder: MetadataEncoder, learned: TrainingRows, rows: Encoded) -> Filled:
-    """The rows with what no training row was like taken from training rows, the more the more of the given they share.
+class Donors:
+    """Training rows that give rows what these lack, the more the more of the given fields they share.
 
     Source: hot-deck imputation (Andridge and Little 2010); ours weighs all donors instead of drawing one.
     """
-    rows, blank = blanks(encoder, rows)
-    partial = np.flatnonzero(blank.any(axis=1))
-    if not len(partial):
-        return Filled(rows, np.arange(len(rows)), np.ones(len(rows)), blank)
-    key, first = _joint((*rows.codes[partial].T, *(_places(column) for column in rows.numbers[partial].T)))
-    found = [_donors(encoder, learned, rows, int(partial[one]), blank[partial[one]]) for one in first]
-    ways = np.ones(len(rows), dtype=np.int64)
-    ways[partial] = np.array([len(weights) for _, weights in found])[key]
-    of = np.repeat(np.arange(len(rows)), ways)
-    made, shares = rows.take(of), np.ones(len(of))
-    starts = np.cumsum(ways) - ways
-    for row, kind in zip(partial, key, strict=True):
-        own, weights = found[kind]
-        at = slice(starts[row], starts[row] + len(weights))
-        made.codes[at], made.numbers[at], shares[at] = own.codes, own.numbers, weights
-    return Filled(made, of, shares, blank)
+
+    def __init__(self, encoder: MetadataEncoder, learned: TrainingRows) -> None:
+        """Take the rows that were learned; what they give to the same fields is sorted once."""
+        self.encoder, self.learned = encoder, learned
+        self._gifts: dict[bytes, tuple[Ints, Ints]] = {}
+
+    def fill(self, rows: Encoded) -> Filled:
+        """The rows with blank fields filled, each in up to `MOST_DONORS` ways; others stand as they are."""
+        rows, blank = blanks(self.encoder, rows)
+        partial = np.flatnonzero(blank.any(axis=1))
+        if not len(partial):
+            return Filled(rows, np.arange(len(rows)), np.ones(len(rows)), blank)
+        ways = np.ones(len(rows), dtype=np.int64)
+        found = [self._of_row(rows, int(row), blank[row]) for row in partial]
+        ways[partial] = [len(weights) for _, weights in found]
+        of = np.repeat(np.arange(len(rows)), ways)
+        made, shares = rows.take(of), np.ones(len(of))
+        starts, n = np.cumsum(ways) - ways, len(self.encoder.categories)
+        for row, (givers, weights) in zip(partial, found, strict=True):
+            at, gap, theirs = slice(starts[row], starts[row] + len(weights)), blank[row], self.learned.rows.take(givers)
+            made.codes[at, gap[:n]], made.numbers[at, gap[n:]] = theirs.codes[:, gap[:n]], theirs.numbers[:, gap[n:]]
+            shares[at] = weights
+        return Filled(made, of, shares, blank)
+
+    def _of_row(self, rows: Encoded, row: int, blank: Bools) -> tuple[Ints, Floats]:
+        """The training rows that fill one row, and the share of each."""
+        given, known = rows.numbers[row], self.learned.rows.numbers
+        same = np.hstack(
+            [self.learned.rows.codes == rows.codes[row], (known == given) | (np.isnan(known) & np.isnan(given))]
+        )
+        agree = same[:, ~blank].sum(axis=1)
+        gift, first = self._gifts_to(blank)
+        weights = np.bincount(gift, self.learned.weights * LESS_ALIKE ** (agree.max() - agree), len(first))
+        most = np.argsort(-weights, kind="stable")[:MOST_DONORS]
+        return first[most], weights[most] / weights[most].sum()
+
+    def _gifts_to(self, blank: Bools) -> tuple[Ints, Ints]:
+        """(n_learned,) places among the different values of the blank fields, and the first row of each."""
+        key = blank.tobytes()
+        if key not in self._gifts:
+            n, theirs = len(self.encoder.categories), self.learned.rows
+            self._gifts[key] = _joint(
+                (*theirs.codes[:, blank[:n]].T, *(_places(column) for column in theirs.numbers[:, blank[n:]].T))
+            )
+        return self._gifts[key]
 
 
 def blanks(encoder: MetadataEncoder, rows: Encoded) -> tuple[Encoded, Bools]:
@@ -469,29 +498,10 @@ def blanks(encoder: MetadataEncoder, rows: Encoded) -> tuple[Encoded, Bools]:
 
 
 def never_missing(encoder: MetadataEncoder) -> tuple[str, ...]:
-    """The fields that every training row had; an answer without one of them is a mean over rows alike (`filled`)."""
+    """The fields that every training row had; an answer without one of them is a mean over rows alike (`Donors`)."""
     rows = {one.field: one.not_given_rows for one in encoder.categories if one.field not in SHOWN_NEW}
     rows |= {one.field: one.not_given_rows for one in encoder.numbers}
     return tuple(name for name, without in rows.items() if not without)
-
-
-def _donors(
-    encoder: MetadataEncoder, learned: TrainingRows, rows: Encoded, row: int, blank: Bools
-) -> tuple[Encoded, Floats]:
-    """A row with its blank fields filled in up to `MOST_DONORS` ways, and the share of each."""
-    n = len(encoder.categories)
-    given, known = rows.numbers[row], learned.rows.numbers
-    same = np.hstack([learned.rows.codes == rows.codes[row], (known == given) | (np.isnan(known) & np.isnan(given))])
-    agree = same[:, ~blank].sum(axis=1)
-    weights = learned.weights * LESS_ALIKE ** (agree.max() - agree)
-    codes, numbers = (
-        np.repeat(rows.codes[row : row + 1], len(weights), axis=0),
-        np.repeat(rows.numbers[row : row + 1], len(weights), axis=0),
-    )
-    codes[:, blank[:n]], numbers[:, blank[n:]] = learned.rows.codes[:, blank[:n]], known[:, blank[n:]]
-    ways = merge_rows(Encoded(codes, numbers), np.zeros(len(weights), dtype=np.int64), weights)
-    most = np.argsort(-ways.weights, kind="stable")[:MOST_DONORS]
-    return ways.rows.take(most), ways.weights[most] / ways.weights[most].sum()
 
 
 MOST_LEARNED = 4_096
@@ -524,6 +534,13 @@ def merge_rows(rows: Encoded, targets: Ints, weights: Floats) -> TrainingRows:
     key, first = _joint((targets, *rows.codes.T, *(_places(column) for column in rows.numbers.T)))
     counted: Floats = np.bincount(key, weights=weights, minlength=len(first)).astype(np.float64)
     return TrainingRows(rows.take(first), targets[first], counted)
+
+
+def joint_rows(rows: Encoded) -> tuple[Ints, Ints]:
+    """(n_rows,) places among the distinct rows, and the first of each; a missing number equals a missing number."""
+    if len(rows) == 1:
+        return np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    return _joint((*rows.codes.T, *(_places(column) for column in rows.numbers.T)))
 
 
 def distinct_rows(rows: ReadFields, targets: Ints) -> tuple[Ints, Ints]:

@@ -30,7 +30,6 @@ from workprof.forecasts.encoder import (
     MetadataEncoder,
     blanks,
     encode,
-    filled,
     name_of,
     sum_by_field,
     to_matrix,
@@ -150,12 +149,12 @@ def _of_rows(loaded: LoadedClassifier, rows: Encoded) -> tuple[Contributions, Bo
     They are the mean of those of what the blank fields are filled with. That these differ makes the odds more even
     than their mean: this is what not knowing the blank fields does, so it is theirs, by how far each differs.
     """
-    encoder, learned = loaded.model.encoder, loaded.model.learned
+    encoder = loaded.model.encoder
     temperatures = np.broadcast_to(loaded.model.tuning.of_rows(encoder, rows), len(rows))
-    if learned is None:
+    if loaded.donors is None:
         shap = of_odds(contributions_of(loaded.booster, encoder, rows), temperatures)
         return shap, np.zeros((len(rows), len(encoder.fields)), dtype=np.bool_)
-    made = filled(encoder, learned, rows)
+    made = loaded.donors.fill(rows)
     shap = of_odds(contributions_of(loaded.booster, encoder, made.rows), temperatures[made.of])
     if not made.blank.any():
         return shap, made.blank
@@ -183,7 +182,7 @@ def _of_rows(loaded: LoadedClassifier, rows: Encoded) -> tuple[Contributions, Bo
 def _filled_words(blank: Sequence[str]) -> tuple[str, ...]:
     if not blank:
         return ()
-    return (f"no run in training was without a known {listed(blank)}: the answer is a mean over runs like this job",)
+    return (f"every run in training had a known {listed(blank)}: the answer is a mean over runs like this job",)
 
 
 def contributions_of(booster: Booster, encoder: MetadataEncoder, rows: Encoded) -> Contributions:
@@ -482,8 +481,8 @@ def interactions_of(loaded: LoadedClassifier, rows: Encoded) -> Floats:
 
 
 def _parts(loaded: LoadedClassifier, rows: Encoded, progress: Progress) -> Iterator[Contributions]:
-    encoder, learned = loaded.model.encoder, loaded.model.learned
-    ways = MOST_DONORS if learned is not None and blanks(encoder, rows)[1].any() else 1
+    encoder = loaded.model.encoder
+    ways = MOST_DONORS if loaded.donors is not None and blanks(encoder, rows)[1].any() else 1
     step = max(1, CHUNK_VALUES // (len(loaded.model.classes) * int(encoder.starts[-1]) * ways))
     for first in range(0, len(rows), step):
         chunk = np.arange(first, min(first + step, len(rows)))

@@ -21,6 +21,7 @@ from workprof.forecasts.candidates import boost, boosted_quantiles
 from workprof.forecasts.classifier import MOST_RARE_ROWS, ClassifierSettings, probabilities_of
 from workprof.forecasts.encoder import (
     METADATA_FIELDS,
+    Donors,
     ReadFields,
     encode,
     fit_encoder,
@@ -281,9 +282,8 @@ class ProfileClassifier(ClassifierMixin, _Gaps):  # type: ignore[misc]
             return np.ones((len(jobs), 1))
         encoder, booster = self.encoder_, self.booster_
         rows = encode(encoder, jobs)
-        return probabilities_of(
-            encoder, self.learned_, self.tuning_, rows, lambda rows: margins(booster, encoder, rows)
-        )
+        donors = Donors(encoder, self.learned_)
+        return probabilities_of(donors, encoder, self.tuning_, rows, lambda rows: margins(booster, encoder, rows))
 
     def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:  # noqa: N803
         """(n_rows,) the most likely class."""
