@@ -160,7 +160,7 @@ def test_changes_say_what_runs_show():
     jobs, followers = half_follow(jobs, since, rows)
     jobs["status"] = "COMPLETED"
     last, before = ((jobs.start_time_s >= low) & (jobs.start_time_s < low + WEEK) for low in (since, since - WEEK))
-    jobs.loc[jobs.index[last & (jobs.user == "user 1")][:5], ["status", "finished"]] = ["OUT_OF_MEMORY", False]
+    jobs.loc[jobs.index[last & (jobs.user == "user 1")][:8], ["status", "finished"]] = ["OUT_OF_MEMORY", False]
     jobs.loc[last & (jobs.user == "user 3"), "requested_memory_bytes"] *= 2
     jobs.loc[last & (jobs.user == "user 5"), "task_name"] = "a new task"
     found = changes_of({"jobs": jobs}, ChangesSettings(by="task"))
@@ -172,16 +172,31 @@ def test_changes_say_what_runs_show():
     unused = ((ended.requested_memory_bytes - ended.peak_memory_bytes) * hours).sum()
     told = to_json(changes_answer(found))
     assert told["unused_share"] == pytest.approx(unused / requested)
-    assert found.kills == (0, 5)
-    assert told["kills_per_day"] == pytest.approx(5 / 7)
+    assert found.kills == (0, 8)
+    assert told["kills_per_day"] == pytest.approx(8 / 7)
     assert told["appeared"] == ["a new task"]
     assert told["vanished"] == ["task=5,a"]
     assert [one.key["user"] for one in found.worse] == ["user 3", "user 1"]
     runs = [int((which & (jobs.user == "user 1")).sum()) for which in (last, before)]
-    assert worse_words(found.worse[1]).endswith(f": 5 of {runs[0]} runs killed, 0 of {runs[1]} before")
+    assert worse_words(found.worse[1]).endswith(f": 8 of {runs[0]} runs killed, 0 of {runs[1]} before")
     taken = {one.advised.key["user"] for one in found.taken_up.rows if one.n_moved}
     assert taken == followers
     assert int(before.sum()) == found.compared.sides[0].totals.n_runs
+
+
+def test_of_many_rows_that_go_on_as_before_none_got_worse_by_chance():
+    rng = np.random.default_rng(0)
+    n, keys = 6, 200
+    start = MONDAY + np.repeat(np.arange(3), n * keys) * WEEK + rng.uniform(0, WEEK - 7200, 3 * n * keys)
+    key, killed = np.tile(np.repeat(np.arange(keys), n), 3), rng.random(3 * n * keys) < 0.03
+    use = np.where(killed, 10e9, np.minimum(4e9 * np.exp(0.3 * rng.standard_normal(len(key))), 9.9e9))
+    jobs = pd.DataFrame({"user": [f"u{at}" for at in key], "submit_time_s": start, "start_time_s": start})
+    jobs = jobs.assign(duration_s=3600.0, end_time_s=start + 3600, requested_memory_bytes=10e9, peak_memory_bytes=use)
+    jobs = jobs.assign(status=np.where(killed, "OUT_OF_MEMORY", "COMPLETED"), finished=~killed)
+    assert len(changes_of({"jobs": jobs}, ChangesSettings()).worse) <= 4
+    last = (jobs.start_time_s >= MONDAY + WEEK) & (jobs.start_time_s < MONDAY + 2 * WEEK) & (jobs.user == "u7")
+    jobs.loc[last, "requested_memory_bytes"] *= 2
+    assert "u7" in {one.key["user"] for one in changes_of({"jobs": jobs}, ChangesSettings()).worse}
 
 
 def test_runs_that_fail_at_once_are_told_and_move_no_median():

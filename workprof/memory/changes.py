@@ -28,7 +28,7 @@ from workprof.memory.ledger import LedgerRow, rows_of
 from workprof.memory.ledger_runs import MONDAY_S, ledger_runs, local_shift_s
 from workprof.memory.ledger_settings import LedgerPrices, LedgerSettings, usual_rows
 from workprof.memory.over_time import RowsBy
-from workprof.memory.realised import RealisedSaving, changed, realised_of, verdict_advice
+from workprof.memory.realised import BY_CHANCE, RealisedSaving, changed, realised_of, verdict_advice
 from workprof.memory.resources import resources_of
 from workprof.memory.verdict import VerdictSettings, verdict_of
 
@@ -40,7 +40,7 @@ WEEK_DAYS, UNDATED_MONTH_DAYS = 7, 28
 LEAST_RUNS = 5
 """Runs of a row on each side, from where on it can get worse."""
 WORSE = 0.1
-"""What a row leaves unused in an hour of work rose by more than this share of what it requests."""
+"""What a row leaves unused in an hour of work rose by more than this share of what it requests; or its share of kills."""
 KILLS = (OUT_OF_MEMORY, TIMED_OUT)
 
 
@@ -232,37 +232,54 @@ def _taken_up(jobs: pd.DataFrame, begin: Floats, low_s: float, high_s: float, la
 
 
 def _worse(parts: list[pd.DataFrame]) -> tuple[Worse, ...]:
-    """The keys that got worse."""
+    """The keys that got worse beyond chance: of many keys with few runs some always seem so."""
     try:
         first, second = (_sums(one) for one in parts)
     except (ColumnMissing, NotEnoughData):
         return ()
     found = []
-    for key, now in second.items():
-        then = first.get(key)
-        if then is None or min(then[0], now[0]) < LEAST_RUNS or not (then[1] > 0 and now[1] > 0):
+    for key, (now, unused_now) in second.items():
+        then, unused_then = first.get(key, (now, unused_now[:0]))
+        if min(len(unused_then), len(unused_now)) < LEAST_RUNS or not (then[1] > 0 and now[1] > 0):
             continue
         request, unused = ((then[at] / then[1], now[at] / now[1]) for at in (2, 3))
-        more, kills = unused[1] - unused[0], (int(then[4]), int(now[4]))
-        if more > WORSE * request[0] or kills[1] / now[0] > kills[0] / then[0] + WORSE:
-            counts = int(then[0]), int(now[0])
-            found.append(Worse(dict(key), request, unused, counts, kills, max(more, 0.0) * now[1]))
+        more, kills, counts = unused[1] - unused[0], (int(then[4]), int(now[4])), (int(then[0]), int(now[0]))
+        wasteful = more > WORSE * request[0] and _rose(unused_then, unused_now)
+        if wasteful or (kills[1] / counts[1] > kills[0] / counts[0] + WORSE and _more_often(kills, counts)):
+            found.append(Worse(dict(key), request, unused, counts, kills, more * now[1] if wasteful else 0.0))
     return tuple(sorted(found, key=lambda one: (-one.extra, -one.n_killed[1], sorted(one.key.items()))))
 
 
-def _sums(jobs: pd.DataFrame) -> dict[tuple[tuple[str, str], ...], Floats]:
-    """Of each key that people know: runs, hours, requested and unused GB·h, runs killed for memory."""
+def _rose(before: Floats, after: Floats) -> bool:
+    """Whether (n,) values are below (m,) later ones beyond chance (Mann-Whitney)."""
+    from scipy.stats import mannwhitneyu  # noqa: PLC0415  heavy
+
+    return bool(mannwhitneyu(before, after, alternative="less").pvalue < BY_CHANCE)
+
+
+def _more_often(killed: tuple[int, int], runs: tuple[int, int]) -> bool:
+    """Whether a share rose beyond chance (Fisher's exact test)."""
+    from scipy.stats import hypergeom  # noqa: PLC0415  heavy
+
+    return bool(hypergeom.sf(killed[1] - 1, sum(runs), sum(killed), runs[1]) < BY_CHANCE)
+
+
+def _sums(jobs: pd.DataFrame) -> dict[tuple[tuple[str, str], ...], tuple[Floats, Floats]]:
+    """Of each key that people know: runs, hours, requested and unused GB·h, runs killed for memory; and what each run
+    leaves unused, in GB.
+    """
     memory = resources_of(jobs, "peak_rss", 0.0)[0]
     runs = memory.runs
     level = next((at for at, names in enumerate(memory.columns) if "request" not in names), 0)
     code: Ints = runs.levels[level]
     n = int(code.max(initial=-1)) + 1
-    unused = np.maximum(runs.request - runs.use, 0.0) * runs.hours
-    values: tuple[Floats | Bools, ...] = (np.ones(len(runs)), runs.hours, runs.booked, unused, runs.killed)
+    unused = np.maximum(runs.request - runs.use, 0.0)
+    values: tuple[Floats | Bools, ...] = (np.ones(len(runs)), runs.hours, runs.booked, unused * runs.hours, runs.killed)
     sums = np.stack([np.bincount(code, one.astype(np.float64), n) for one in values], axis=1)
-    kinds, lead = np.unique(code, return_index=True)
-    keys = (memory.key_of(run, level) for run in lead.tolist())
-    return {tuple(key.items()): sums[kind] for kind, key in zip(kinds.tolist(), keys, strict=True)}
+    kinds, lead, counts = np.unique(code, return_index=True, return_counts=True)
+    keys = (tuple(memory.key_of(run, level).items()) for run in lead.tolist())
+    own = np.split(unused[np.argsort(code, kind="stable")], np.cumsum(counts)[:-1])
+    return {key: (sums[kind], left) for kind, key, left in zip(kinds.tolist(), keys, own, strict=True)}
 
 
 MEASURED = (

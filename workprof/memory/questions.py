@@ -342,7 +342,7 @@ CHANGES = Question(
     Changes,
     "workprof.memory.changes:changes_of",
     finds="what changed since the period before",
-    version=10 * VERDICT.version + 2,  # what was advised before is a verdict
+    version=10 * VERDICT.version + 3,  # what was advised before is a verdict
     optional=lambda _: (*READS, *VERDICT_READS),
     page=HOME,
     command=("changes",),
