@@ -144,6 +144,18 @@ def test_a_note_keeps_the_state_and_a_state_keeps_the_note(plain):
     assert (again.state, again.note, again.size) == (DECLINED, "no", plain.memory.rows[0].size)
 
 
+def test_a_decision_that_stands_keeps_its_day_and_its_advice(plain):
+    """Else a note, or the same decision on all rows again, would begin the saving in fact anew."""
+    (one,) = decide(plain, 0, ACCEPTED)
+    earlier = dataclasses.replace(one, at="2026-01-05T10:00:00+00:00", by="ann", size=one.size / 2)
+    there = decided(plain, [earlier])
+    assert decide(there, 0, None, "told her") == (dataclasses.replace(earlier, note="told her"),)
+    assert decide(there, 0, ACCEPTED) == (earlier,)
+    assert decide(there, 0, DECLINED)[0].at > earlier.at
+    (anew,) = decide(decided(plain, [dataclasses.replace(earlier, action="raise")]), 0, ACCEPTED)
+    assert (anew.at > earlier.at, anew.size, anew.action) == (True, one.size, one.action)
+
+
 def test_nonsense_is_refused_with_what_to_do(plain):
     with pytest.raises(SettingsError, match="choose from accepted"):
         decide(plain, 0, "maybe")

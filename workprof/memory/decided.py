@@ -128,6 +128,9 @@ def decisions_on(
 ) -> tuple[Decision, ...]:
     """What is decided now; None leaves the state or the note as it was.
 
+    A decision that stands, of which the note alone changes, keeps who decided it, when, and on which advice: what it
+    saved in fact counts from then on.
+
     Raises SettingsError for another state, a note that is too long, or neither.
     """
     if state is None and note is None:
@@ -139,10 +142,13 @@ def decisions_on(
     for one, row in found:
         before, would = row.decision, row.would
         told = (row.action, row.size, row.saved) if would is None else (would.action, would.size, would.saved)
+        if before is not None and (state is None or (state == before.state and before.action == told[0])):
+            result.append(replace(before, note=before.note if text is None else text))
+            continue
         result.append(
             Decision(
                 row_key=row_key(row, one),
-                state=state or (before.state if before else NOTED),
+                state=state or NOTED,
                 note=text if text is not None else before.note if before else "",
                 by=by,
                 at=at,
