@@ -19,6 +19,7 @@ from workprof.memory.realised import (
     NO_RUNS,
     NOT_YET,
     TAKEN_UP,
+    Advised,
     accepted_advice,
     realised_of,
     verdict_advice,
@@ -150,6 +151,47 @@ def test_accepted_rows_count_from_their_own_decision_on():
     assert found.saved == pytest.approx((13 * own.duration_s / 3600).sum())
     nobody = accepted_advice([Decision(key.replace("0", "9"), ACCEPTED, "", "a", at, "lower", "GB", 16.0, 3.0, 1.0)])
     assert realised_of(jobs, nobody, "told").rows[0].state == NO_RUNS
+
+
+KEY = "user=ann,task_name=train,request="
+
+
+def runs_of(requests_gb, first_day, days):
+    """An hour each at these requests, evenly over some days."""
+    start = MONDAY + 86_400 * (first_day + np.arange(len(requests_gb)) * days / len(requests_gb))
+    of = {"user": "ann", "task_name": "train", "submit_time_s": start, "start_time_s": start, "finished": True}
+    amounts = {"requested_memory_bytes": np.array(requests_gb) * 1e9, "peak_memory_bytes": 2.9e9, "duration_s": 3600.0}
+    return pd.DataFrame({**of, **amounts, "end_time_s": start + 3600})
+
+
+def advised(request, size, day):
+    return Advised(f"{KEY}{request}", "lower", request, size, MONDAY + 86_400 * day)
+
+
+def test_a_request_that_came_by_advice_and_is_advised_anew_saves_each_step_once():
+    """From 16 to 8 to 5 to 3.2 GB, a row accepted at each step; some stay at 8."""
+    jobs = pd.concat([runs_of([16] * 60, 0, 9), runs_of([8] * 40, 10, 9)])
+    first, second, third = advised(16, 3.1, 10), advised(8, 3.0, 20), advised(5, 3.1, 30)
+    assert realised_of(jobs, [first], "told").saved == pytest.approx(40 * 8)
+    found = realised_of(jobs, [first, second], "told")
+    assert found.saved == pytest.approx(40 * 8), "accepting the next step takes nothing away"
+    jobs = pd.concat([jobs, runs_of([5] * 20, 20, 9), runs_of([8] * 6, 21, 8), runs_of([3.2] * 10, 30, 9)])
+    for order in ([first, second, third], [third, first, second]):
+        found = realised_of(jobs, order, "told")
+        assert found.saved == pytest.approx(46 * 8 + 20 * 11 + 10 * 12.8)
+        rows = {one.advised.request: one for one in found.rows}
+        assert [rows[one].saved for one in (16, 8, 5)] == pytest.approx([76 * 8, 30 * 3, 10 * 1.8])
+        assert [(rows[one].n_later, rows[one].n_moved) for one in (16, 8, 5)] == [(76, 76), (36, 30), (10, 10)]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_runs_that_may_have_followed_several_rows_are_shared_by_the_hours_of_before(order):
+    before = pd.concat([runs_of([16] * 60, 0, 9), runs_of([8] * 20, 0, 9)])
+    rows = [advised(16, 3.1, 10), advised(8, 3.1, 10)][::order]
+    found = realised_of(pd.concat([before, runs_of([3.1] * 80, 10, 9)]), rows, "told")
+    assert found.saved == pytest.approx(60 * 12.9 + 20 * 4.9)
+    found = realised_of(pd.concat([before, runs_of([4] * 80, 10, 9)]), [rows[0], replace(rows[1], size=3.2)], "told")
+    assert found.saved == pytest.approx(60 * 12 + 20 * 4)
 
 
 def test_changes_say_what_runs_show():

@@ -2,7 +2,8 @@
 
 A later run moved where its request is at least half of the way from the request of before to the advised size, and is
 none of the requests of before. It saves (request of before - its own) x its own hours, so that less work is no saving.
-A run that was killed for memory saves nothing: all that it held is lost.
+A run that was killed for memory saves nothing: all that it held is lost. Where a request that came by advice is advised
+anew, each row saves its own step of the way.
 """
 
 from __future__ import annotations
@@ -172,36 +173,94 @@ def _places(
 
 
 def _group(runs: SizedRuns, advice: Sequence[Advised]) -> list[Realised]:
-    """What became of the rows of one key: a run is of the row with its request, else of that with the nearest size."""
-    sizes, asked = (np.array([getattr(one, name) for one in advice]) for name in ("size", "request"))
-    row = np.abs(np.log(runs.request[:, None] / sizes)).argmin(axis=1)
-    for at in reversed([at for at, one in enumerate(advice) if one.by_request]):
-        row[_alike(runs.request, asked[at])] = at
-    result = []
-    for at, one in enumerate(advice):
-        if one.action == KEEP:
-            continue
-        later = runs.submit_s >= one.since_s
-        before = ~later & (_alike(runs.request, one.request) if one.by_request else row == at)
-        way = (runs.request - one.request) / (one.size - one.request)
-        own = later & (row == at)
-        moved = own & (way >= HALF_WAY) & ~_among(runs.request, np.unique(runs.request[~later]))
-        result.append(_realised(runs, one, before, own, moved))
+    """What became of the rows of one key.
+
+    A run that followed several is of those whose size it requests, and shared among them by the hours of before. One
+    that followed none is of the row with its request, else of that with the nearest size.
+    """
+    sizes, asked, since_s = (np.array([getattr(one, name) for one in advice]) for name in ("size", "request", "since_s"))
+    of_row = np.stack([_alike(runs.request, one.request) & one.by_request for one in advice], axis=1)
+    near = np.abs(np.log(runs.request[:, None] / sizes)).argmin(axis=1)
+    row = np.where(of_row.any(axis=1), of_row.argmax(axis=1), near)
+    later = runs.submit_s[:, None] >= since_s
+    known = [np.unique(runs.request[~later[:, at]]) for at in range(len(advice))]
+    before = [~later[:, at] & (of_row[:, at] if one.by_request else row == at) for at, one in enumerate(advice)]
+    followed = np.stack([_follows(runs.request, one, known[at]) for at, one in enumerate(advice)], axis=1) & later
+    followed[np.array([one.action == KEEP for one in advice])[row]] = False
+    steps = _steps(advice, known)
+    last = followed.copy()
+    for at, earlier in steps.items():  # who goes on from there followed the earlier row through it
+        last[followed[:, at], earlier] = False
+    followed = last
+    exact = followed & np.stack([_alike(runs.request, size) for size in sizes], axis=1)
+    followed = np.where(exact.any(axis=1, keepdims=True), exact, followed)
+    moved = followed.any(axis=1)
+    row[moved] = _shared(followed[moved], runs.hours[moved], np.array([runs.hours[own].sum() for own in before]))
+    result: list[Realised] = []
+    through = np.zeros_like(followed)
+    reached = np.repeat(runs.request[:, None], len(advice), axis=1)  # what a run requests, of the way of each row
+    for at in sorted(range(len(advice)), key=lambda at: -since_s[at]):
+        own = moved & (row == at)
+        if at in steps:
+            through[:, steps[at]] |= own | through[:, at]
+            reached[own | through[:, at], steps[at]] = asked[at]
+        of_it = later[:, at] & ((row == at) | of_row[:, at] | through[:, at])
+        if advice[at].action != KEEP:
+            result.append(_realised(runs, advice[at], before[at], of_it, (own, through[:, at]), reached[:, at]))
     return result
 
 
-def _realised(runs: SizedRuns, one: Advised, before: Bools, later: Bools, moved: Bools) -> Realised:
-    held, killed = runs.booked, moved & runs.killed
-    lived = moved & ~runs.killed
-    used = tuple(runs.use[which & ~runs.killed] for which in (before, moved))
+def _follows(requests: Floats, one: Advised, known: Floats) -> Bools:
+    """(n,) which requests are half of the way to the advised size, and none of (m,) that were there before."""
+    way = (requests - one.request) * math.copysign(1.0, one.size - one.request)
+    followed: Bools = (way >= HALF_WAY * abs(one.size - one.request)) & ~_among(requests, known)
+    return followed
+
+
+def _steps(advice: Sequence[Advised], known: Sequence[Floats]) -> dict[int, int]:
+    """Rows whose request came by earlier advice, and the latest row of that: the two are one way in two steps."""
+    result = {}
+    for at, one in enumerate(advice):
+        earlier = [
+            place
+            for place, other in enumerate(advice)
+            if one.by_request
+            and other.action == one.action != KEEP
+            and other.since_s < one.since_s
+            and _follows(np.array([one.request]), other, known[place])[0]
+        ]
+        if earlier:
+            result[at] = max(earlier, key=lambda place: advice[place].since_s)
+    return result
+
+
+def _shared(followed: Bools, hours: Floats, weights: Floats) -> Ints:
+    """(n,) one row of each run of those (n, m) that it may be of, so that each has hours by its weight (m,)."""
+    row = followed.argmax(axis=1)
+    kinds, kind_of = np.unique(followed, axis=0, return_inverse=True)
+    for at, kind in enumerate(kinds):
+        places, some = np.flatnonzero(kind), np.flatnonzero(kind_of.reshape(-1) == at)
+        if len(places) > 1 and (weight := weights[places]).sum() > 0 and (own := hours[some]).sum() > 0:
+            middle = (np.cumsum(own) - own / 2) / own.sum()
+            row[some] = places[np.searchsorted(np.cumsum(weight)[:-1] / weight.sum(), middle)]
+    return row
+
+
+def _realised(
+    runs: SizedRuns, one: Advised, before: Bools, later: Bools, moved: tuple[Bools, Bools], reached: Floats
+) -> Realised:
+    """What became of a row; `moved` by it, and through it by later advice, whose part of the way is not its own."""
+    own, through = moved
+    killed, lived = own & runs.killed, (own | through) & ~runs.killed
+    used = tuple(runs.use[which & ~runs.killed] for which in (before, own | through))
     return Realised(
         advised=one,
         n_later=int(later.sum()),
-        n_moved=int(moved.sum()),
+        n_moved=int((own | through).sum()),
         n_killed=int(killed.sum()),
-        hours_moved=float(runs.hours[moved].sum()),
-        saved=float(((one.request - runs.request) * runs.hours)[lived].sum()),
-        lost=float(held[killed].sum()),
+        hours_moved=float(runs.hours[own | through].sum()),
+        saved=float(((one.request - reached) * runs.hours)[lived].sum()),
+        lost=float(runs.booked[killed].sum()),
         use_before=float(np.median(used[0])) if used[0].size else math.nan,
         use_later=float(np.median(used[1])) if used[1].size else math.nan,
         use_changed=changed(*used),
