@@ -134,6 +134,51 @@ def test_files_that_are_new_or_grew_are_read_and_the_dataset_is_what_they_hold(b
     assert bench.dataset("all").rows == 45
 
 
+HEAD = "job_name,start_time_s,end_time_s"
+
+
+def test_runs_and_columns_that_files_do_not_tell_any_more_are_said(bench, tmp_path):
+    path = tmp_path / "jobs.csv"
+    bench.add_source(Source("jobs", "files", str(path)))
+    rows = [f"j{at},{at}e5,{at}.1e5" for at in range(1, 9)]
+    path.write_text("\n".join([f"{HEAD},peak_memory_bytes", *(f"{row},{at}e9" for at, row in enumerate(rows, 1))]))
+    bench.refresh("jobs")
+    path.write_text("\n".join([HEAD, *rows[3:], "k1,1e5,1.1e5", "k2,1e5,1.1e5"]))
+    told = bench.refresh("jobs")
+    assert (told.rows, told.new, told.changed, told.gone) == (7, 2, 0, 3)
+    assert refresh_sentence(told) == "jobs has 7 runs: 2 new, 3 gone. It tells no more: peak_memory_bytes."
+    path.write_text("\n".join([HEAD, *rows[3:]]))
+    assert refresh_sentence(bench.refresh("jobs")) == "jobs has 5 runs: 0 new, 2 gone."
+
+
+def test_a_run_that_grew_old_is_none_that_changed(bench, tmp_path):
+    path = tmp_path / "jobs.csv"
+    bench.add_source(Source("jobs", "files", str(path), keep_s=3e5))
+    path.write_text(HEAD + "".join(f"\nj{day},{day}e5,{day}.1e5" for day in (1, 2, 3)))
+    bench.refresh("jobs", now_s=3.2e5)
+    path.write_text(HEAD + "".join(f"\nj{day},{day}e5,{day}.1e5" for day in range(1, 7)))
+    told = bench.refresh("jobs", now_s=6.2e5)
+    assert (told.rows, told.new, told.changed, told.gone, told.expired) == (3, 3, 0, 0, 3)
+
+
+def test_files_are_in_order_of_the_numbers_in_their_names(bench, tmp_path):
+    for name, ended in (("run-9", 2), ("run-10", 3)):
+        (tmp_path / f"{name}.csv").write_text(f"{HEAD}\nj1,1e5,{ended}e5\nj2,1e5,2e5\n")
+    bench.add_source(Source("jobs", "files", f"{tmp_path}/run-*.csv"))
+    bench.refresh("jobs")
+    assert sorted(bench.preview("jobs", 9)["end_time_s"]) == [2e5, 3e5]
+
+
+def test_files_whose_runs_have_no_names_say_what_may_count_twice(tmp_path):
+    for name, first in (("a", 1), ("b", 3)):
+        rows = "".join(f"ann,sort,{at}e5,{at}.1e5\n" for at in range(first, first + 4))
+        (tmp_path / f"{name}.csv").write_text("user,task_name,start_time_s,end_time_s\n" + rows)
+    home = tmp_path / "home"
+    run_here("source", "add", "jobs", "--from", "files", "--path", f"{tmp_path}/*.csv", home=home)
+    done = run_here("refresh", "jobs", home=home)
+    assert "2 rows are alike in several files: without job_name and start_time_s" in done.err, done.err + done.out
+
+
 def test_a_refresh_that_is_cancelled_has_not_failed(bench, tmp_path):
     table(tmp_path / "a.csv", range(40))
     bench.add_source(Source("all", "files", str(tmp_path / "a.csv")))

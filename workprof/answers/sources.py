@@ -53,6 +53,7 @@ REFRESHES = (
     Column("runs", "rows", "Runs", unit="count", also=("rows",)),
     Column("new", heading="New", unit="count"),
     Column("changed_runs", "changed", "Changed", unit="count", also=("changed",)),
+    Column("gone", heading="Gone", unit="count", help="Runs that the source does not tell any more."),
     Column("expired", heading="Expired", unit="count"),
     Column("rejected", heading="Rejected", unit="count"),
     Column("dataset", heading="Hash", aside=True),
@@ -84,8 +85,11 @@ def source_answer(source: SourceStatus, history: Sequence[Refresh]) -> Answer:
     )
 
 
-def refreshed_answer(refreshes: Sequence[Refresh]) -> Answer:
-    """What refreshes did, one a source; the document of one alone says at its top what its line says."""
+def refreshed_answer(refreshes: Sequence[Refresh], warnings: Sequence[str] = ()) -> Answer:
+    """What refreshes did, one a source; the document of one alone says at its top what its line says.
+
+    `warnings` are of the rows that are there now.
+    """
     alone: dict[str, Any] = {}
     if len(refreshes) == 1:
         (one,) = refreshes
@@ -95,6 +99,7 @@ def refreshed_answer(refreshes: Sequence[Refresh]) -> Answer:
     return Answer(
         " ".join(map(refresh_sentence, refreshes)) or "There is no source to refresh.",
         tables=(Table("refreshes", "Refreshes", columns, refreshes),),
+        notes=tuple(warnings),
         document=alone,
     )
 
@@ -103,10 +108,11 @@ def refresh_sentence(refresh: Refresh) -> str:
     """What one refresh did."""
     if refresh.error:
         return f"{refresh.source} failed at {minute(refresh.started)}; its rows are as they were: {refresh.error}."
-    if not (refresh.new or refresh.changed or refresh.expired or refresh.rejected):
+    without = f" It tells no more: {listed(refresh.gone_columns)}." if refresh.gone_columns else ""
+    if not (refresh.new or refresh.changed or refresh.gone or refresh.expired or refresh.rejected):
         has = f"; it has {counted(refresh.rows, 'run')}" if refresh.rows else ""
-        return f"Nothing new came from {refresh.source}{has}."
-    more = f", {refresh.changed:,} changed" if refresh.changed else ""
-    gone = f", {refresh.expired:,} expired" if refresh.expired else ""
+        return f"Nothing new came from {refresh.source}{has}.{without}"
+    counts = {"changed": refresh.changed, "gone": refresh.gone, "expired": refresh.expired}
+    more = "".join(f", {count:,} {what}" for what, count in counts.items() if count)
     lost = f"; {counted(refresh.rejected, 'row')} could not be taken" if refresh.rejected else ""
-    return f"{refresh.source} has {counted(refresh.rows, 'run')}: {refresh.new:,} new{more}{gone}{lost}."
+    return f"{refresh.source} has {counted(refresh.rows, 'run')}: {refresh.new:,} new{more}{lost}.{without}"

@@ -154,7 +154,14 @@ def refresh(
             return
         names = [name] if name else [one.name for one in workbench.sources()]
         done, failed = _refreshed(workbench, names)
-    emit_answer(refreshed_answer(done), as_json)
+        warnings = [
+            f"{told.source}, {check.name}: {check.message}"
+            for told in done
+            if told.dataset and not told.error
+            for check in workbench.ingest_report(told.dataset).checks
+            if check.level == "warning"
+        ]
+    emit_answer(refreshed_answer(done, warnings), as_json)
     if failed:
         raise typer.Exit(2)
 
@@ -168,7 +175,7 @@ def _refreshed(workbench: Workbench, names: list[str]) -> tuple[list[Refresh], i
         except HomeBusy:
             raise
         except WorkprofError as error:
-            warn(f"source {name}: {error}")
+            warn(f"source {name}: {str(error).removeprefix(f'source {name}: ')}")
             latest: Any = workbench.refreshes(name, 1) if name in {one.name for one in workbench.sources()} else ()
             done += latest
             failed += 1

@@ -178,7 +178,9 @@ def _group(runs: SizedRuns, advice: Sequence[Advised]) -> list[Realised]:
     A run that followed several is of those whose size it requests, and shared among them by the hours of before. One
     that followed none is of the row with its request, else of that with the nearest size.
     """
-    sizes, asked, since_s = (np.array([getattr(one, name) for one in advice]) for name in ("size", "request", "since_s"))
+    sizes, asked, since_s = (
+        np.array([getattr(one, name) for one in advice]) for name in ("size", "request", "since_s")
+    )
     of_row = np.stack([_alike(runs.request, one.request) & one.by_request for one in advice], axis=1)
     near = np.abs(np.log(runs.request[:, None] / sizes)).argmin(axis=1)
     row = np.where(of_row.any(axis=1), of_row.argmax(axis=1), near)

@@ -1,5 +1,6 @@
 """Files of a folder or a pattern, and tables of other engines: the dataset is exactly what they hold now."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def fetch(source: Source, state: State, place: Place) -> Fetched:
     """
     path = Path(source.address).expanduser().absolute()
     found = path.iterdir() if path.is_dir() else Path(path.anchor).glob(str(path.relative_to(path.anchor)))
-    paths = sorted(one for one in found if one.is_file() and not one.name.startswith("."))
+    paths = sorted((one for one in found if one.is_file() and not one.name.startswith(".")), key=_in_order)
     if not paths:
         raise SourceUnreachable(f"{source.address}: no file is there; check --path")
     there = {str(one): [float(one.stat().st_size), one.stat().st_mtime] for one in paths}
@@ -26,6 +27,12 @@ def fetch(source: Source, state: State, place: Place) -> Fetched:
         return Fetched(None, replace(state, until_s=place.now_s))
     load = reading(paths, replace(source.options, name=source.name))
     return Fetched(load, replace(state, until_s=place.now_s, files=there), whole=True)
+
+
+def _in_order(path: Path) -> tuple[list[tuple[int, str]], str]:
+    """By name, with numbers by their value: run-10 is later than run-9."""
+    parts = re.split(r"(\d+)", str(path))
+    return [(int(part) if part.isdecimal() else 0, part if not part.isdecimal() else "") for part in parts], str(path)
 
 
 def fetch_table(source: Source, state: State, place: Place) -> Fetched:

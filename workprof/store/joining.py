@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
+import duckdb
+
 from workprof.core.errors import TraceError
 from workprof.core.roles import IMPORT
 from workprof.store import catalogue
@@ -18,7 +20,7 @@ FILE = "workprof_file"
 def join(database: Database, parts: Sequence[tuple[Entry, IngestReport]]) -> IngestReport:
     """Make one dataset of those of several files, the latest last, and return its report.
 
-    A run is known as in a refresh. Rows of a table without names or starts all stay.
+    A run is known as in a refresh. Rows of a table without names or starts all stay, and a check says so.
 
     Raises TraceError for files of several kinds, or a column that means something else in one of them.
     """
@@ -38,19 +40,41 @@ def join(database: Database, parts: Sequence[tuple[Entry, IngestReport]]) -> Ing
         cursor.execute(
             f"CREATE TABLE {quoted(ROWS + hashed)} AS SELECT * EXCLUDE {FILE} FROM ({_latest(every, columns)})"
         )
-        every = " UNION ALL ".join(f"SELECT * FROM {quoted(entry.rejects)}" for entry, _ in parts)
-        cursor.execute(f"CREATE TABLE {quoted(REJECTS + hashed)} AS {every}")
+        rejected = " UNION ALL ".join(f"SELECT * FROM {quoted(entry.rejects)}" for entry, _ in parts)
+        cursor.execute(f"CREATE TABLE {quoted(REJECTS + hashed)} AS {rejected}")
         (rows,) = one(cursor, f"SELECT count(*) FROM {quoted(ROWS + hashed)}")
         report = _report(hashed, int(rows), [told for _, told in parts])
+        if not _known(columns):
+            report = replace(report, checks=(*report.checks, _unknown(cursor, every, columns)))
         dataset = replace(first.dataset, name=hashed, hash=hashed, rows=report.rows)
         catalogue.insert(cursor, dataset, columns, first.aliases, report, input_bytes=0)
     return report
 
 
+def _known(columns: Sequence[Column]) -> bool:
+    """Whether a run of one file can be found in another."""
+    return {"job_name", START} <= {column.name for column in columns}
+
+
+def _unknown(cursor: duckdb.DuckDBPyConnection, every: str, columns: Sequence[Column]) -> Check:
+    """The check of files whose runs have no name or no start: a warning where rows of several are alike."""
+    listed = ", ".join(quoted(column.name) for column in columns)
+    (alike,) = one(
+        cursor,
+        f"SELECT coalesce(sum(n) - sum(most), 0) FROM (SELECT sum(n) AS n, max(n) AS most FROM (SELECT hash({listed}) AS mark, "
+        f"count(*) AS n FROM ({every}) GROUP BY mark, {FILE}) GROUP BY mark)",
+    )
+    message = (
+        f"{alike:,} rows are alike in several files: without job_name and start_time_s a run that two files tell of "
+        "counts twice; map these columns, or give --path files that do not overlap"
+    )
+    return Check("runs without names", "warning" if alike else "info", int(alike), message)
+
+
 def _latest(every: str, columns: Sequence[Column]) -> str:
     """SQL: the rows of which no later file tells, as a refresh would have it."""
     names = [column.name for column in columns]
-    if not {"job_name", START} <= {*names}:
+    if not _known(columns):
         return every
     later = (f"NOT EXISTS (SELECT 1 FROM every n WHERE n.{FILE} > o.{FILE} AND {same})" for same in same_run(names))
     return f"WITH every AS ({every}) SELECT * FROM every o WHERE {' AND '.join(later)}"

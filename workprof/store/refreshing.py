@@ -128,13 +128,15 @@ def grow(database: Database, own: Database, name: str, incoming: Incoming, begun
         expired = int(one(cursor, "SELECT count(*) FROM staged")[0]) - int(rows)
         if not rows:
             raise TraceError(f"source {name}: no run is left; give a longer --keep")
-        added, changed = _counted(cursor, before)
+        added, changed, gone = _counted(cursor, before, incoming)
         result = replace(
             begun,
             dataset=str(hashed),
             rows=int(rows),
             new=added,
             changed=changed,
+            gone=gone,
+            gone_columns=_gone_columns(cursor, before, columns),
             expired=expired,
             rejected=incoming.report.rejected,
         )
@@ -381,20 +383,44 @@ def same_run(both: Sequence[str]) -> tuple[str, ...]:
     return " AND ".join([*equal.values(), f"({ran})", *one_pod]), " AND ".join([*waited, array, name, *one_pod])
 
 
-def _counted(cursor: duckdb.DuckDBPyConnection, before: Entry | None) -> tuple[int, int]:
-    """How many rows are new, and how many replaced one that was otherwise."""
+def _counted(cursor: duckdb.DuckDBPyConnection, before: Entry | None, incoming: Incoming) -> tuple[int, int, int]:
+    """How many rows are new, how many took the place of one that was otherwise, and how many are not told any more.
+
+    Rows that grew too old count in none of them. The last is of a dataset that becomes what came, whole.
+    """
     (came,) = one(cursor, "SELECT count(*) FROM grown WHERE is_new")
     if before is None:
-        return int(came), 0
+        return int(came), 0, 0
     there = {str(each[0]) for each in cursor.execute("DESCRIBE grown").fetchall()}
-    listed = ", ".join(quoted(each) for each in (*(column.name for column in before.columns), *KEPT) if each in there)
-    marks = f"SELECT hash({listed}) AS mark FROM"
-    (same,) = one(
-        cursor, f"SELECT count(*) FROM ({marks} grown WHERE is_new) SEMI JOIN ({marks} {BEFORE}.rows) USING (mark)"
+    names = {column.name for column in before.columns}
+    both = [each for each in (*(column.name for column in before.columns), *KEPT) if each in there]
+    keys = [each for each in IDENTITY if each in both] if "job_name" in both else both
+    marks = f"SELECT hash({', '.join(map(quoted, both))}) AS mark, hash({', '.join(map(quoted, keys))}) AS run FROM"
+    old = f"{marks} {BEFORE}.rows"
+    if incoming.ended_before_s is not None and END in names:
+        old += f" WHERE coalesce({END} >= {float(incoming.ended_before_s)!r}, TRUE)"
+    kept, same, alive, again = one(
+        cursor,
+        f"WITH new AS ({marks} grown WHERE is_new), old AS ({old}) SELECT (SELECT count(*) FROM grown WHERE NOT is_new), "
+        "(SELECT count(*) FROM new SEMI JOIN old USING (mark)), (SELECT count(*) FROM old), "
+        "(SELECT count(*) FROM (SELECT * FROM new ANTI JOIN old USING (mark)) SEMI JOIN "
+        "(SELECT * FROM old ANTI JOIN new USING (mark)) USING (run))",
     )
-    (kept,) = one(cursor, "SELECT count(*) FROM grown WHERE NOT is_new")
-    replaced = max(before.dataset.rows - int(kept) - int(same), 0)
-    return max(int(came) - int(same) - replaced, 0), min(replaced, int(came) - int(same))
+    replaced = max(int(alive) - int(kept) - int(same), 0)
+    changed = min(replaced, int(again) if incoming.whole else int(came) - int(same))
+    return max(int(came) - int(same) - changed, 0), changed, replaced - changed if incoming.whole else 0
+
+
+def _gone_columns(
+    cursor: duckdb.DuckDBPyConnection, before: Entry | None, columns: Sequence[Column]
+) -> tuple[str, ...]:
+    """The columns that had values and are not there any more."""
+    now = {each.name for each in columns}
+    lost = [each.name for each in before.columns if each.name not in now] if before is not None else []
+    if not lost:
+        return ()
+    filled = one(cursor, f"SELECT {', '.join(f'count({quoted(each)})' for each in lost)} FROM {BEFORE}.rows")
+    return tuple(name for name, count in zip(lost, filled, strict=True) if count)
 
 
 def _keep(
