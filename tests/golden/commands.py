@@ -45,6 +45,7 @@ ASKED = {
     "memory-plan": "memory plan jobs",
     "compare": "compare jobs?period=..45 jobs?period=45..",
     "changes": "changes jobs",
+    "changes-for-the-worse": "changes weeks",
     "memory-realised": "memory realised jobs --since 57",
     "memory-decisions": "memory decisions jobs",
     "memory-rollup": "memory rollup jobs",
@@ -129,6 +130,20 @@ def every_command():
     yield from below(typer.main.get_command(app), ())
 
 
+def weeks():
+    """Two weeks and a day: in the second, one user requests twice as much and uses more, another is killed often."""
+    lines = ["job_name,user,task_name,status,start_time_s,end_time_s,requested_memory_bytes,peak_memory_bytes"]
+    for at in range(60):
+        begin, second = 21_600 * at, 28 <= at < 56
+        killed = "OUT_OF_MEMORY" if second and at % 2 else "COMPLETED"
+        of = (("ann", "train", "COMPLETED", 16 + 16 * second, 4 + second), ("bob", "prep", killed, 8, 6 + at % 2))
+        lines += [
+            f"{user}-{at},{user},{task},{status},{begin},{begin + 3600},{request}e9,{use}e9"
+            for user, task, status, request, use in of
+        ]
+    return "\n".join(lines)
+
+
 def fill(folder):
     """Make a home of the samples, and the files that commands name, in a folder."""
     home = folder / "home"
@@ -139,6 +154,8 @@ def fill(folder):
 
     for path in SAMPLES.iterdir():
         shutil.copy(path, folder / path.name)
+    (folder / "weeks.csv").write_text(weeks())
+    run("ingest", folder / "weeks.csv", "--name", "weeks")
     run("ingest", folder / "pai_sample.parquet", "--name", "whole")
     run("sample", "whole", "--by", "workload", "--rows", ROWS, "--name", "jobs")
     run("remove", "whole", "--yes")

@@ -14,7 +14,7 @@ from workprof.workbench.declared import DECLARED
 
 FILE = Path(told.__file__).parents[1] / "service" / "answers.json"
 COMMANDS = {
-    "memory.changes": ("changes",),
+    "memory.changes": ("changes", "changes-for-the-worse"),
     "profiles.durations": ("durations",),
     "profiles.classifier_alternatives": ("classify-compare",),
     "profiles.classifier_evaluation": ("classify-evaluate",),

@@ -257,7 +257,9 @@ def test_runs_that_fail_at_once_are_told_and_move_no_median():
     ("since", "moment", "expected"),
     [
         ("week", dt.datetime(2026, 2, 9, tzinfo=dt.UTC), "2026-02-02..2026-02-08"),
-        ("week", dt.datetime(2026, 2, 8, 23, tzinfo=dt.UTC), "2026-01-26..2026-02-01"),
+        ("week", dt.datetime(2026, 2, 8, 22, tzinfo=dt.UTC), "2026-01-26..2026-02-01"),
+        ("week", dt.datetime(2026, 2, 8, 23, tzinfo=dt.UTC), "2026-02-02..2026-02-08"),
+        ("month", dt.datetime(2026, 1, 31, 20, tzinfo=dt.UTC), "2026-01"),
         ("month", dt.datetime(2026, 1, 1, tzinfo=dt.UTC), "2025-12"),
         ("month", dt.datetime(2026, 3, 31, tzinfo=dt.UTC), "2026-02"),
     ],
@@ -279,8 +281,31 @@ def test_a_clock_without_dates_counts_weeks_from_day_0():
 
 def test_a_trace_of_some_days_is_refused_in_words():
     jobs = trace(weeks=1, users=2)
-    with pytest.raises(NotEnoughData, match="two full weeks are compared, and no run starts in"):
+    with pytest.raises(NotEnoughData, match=r"no run starts in .*; the newest moment is 2026-01-1.*workprof compare"):
         changes_of({"jobs": jobs}, ChangesSettings())
+
+
+def test_an_end_that_the_import_found_far_after_all_others_is_no_newest_moment():
+    jobs = trace(weeks=3, users=2)
+    found = changes_of({"jobs": jobs}, ChangesSettings())
+    jobs.loc[0, ["end_time_s", "duration_s"]] = [4.2e9, np.nan]
+    assert changes_of({"jobs": jobs}, ChangesSettings()).periods == found.periods
+
+
+def test_a_scope_has_the_weeks_of_its_dataset(tmp_path):
+    """What a user's runs show of the last week is of the trace's last week, also of a user who ended earlier."""
+    jobs = trace(weeks=4, users=2).assign(status="COMPLETED")
+    jobs = jobs[(jobs.user == "user 0") | (jobs.submit_time_s < MONDAY + 2.5 * WEEK)].drop(columns="finished")
+    jobs.assign(job_name=[f"j{at}" for at in jobs.index]).to_csv(tmp_path / "jobs.csv", index=False)
+    with Workbench(from_environment().at(tmp_path / "home")) as bench:
+        dataset = bench.ingest([tmp_path / "jobs.csv"]).hash
+        whole = bench.changes(dataset).periods
+        assert whole == ("2026-01-19..2026-01-25", "2026-01-26..2026-02-01")
+        assert bench.changes(f"{dataset}?user=user%200").periods == whole
+        with pytest.raises(NotEnoughData, match="no run starts in 2026-01-26 to 2026-02-01"):
+            bench.changes(f"{dataset}?user=user%201")
+        earlier = bench.changes(f"{dataset}?period=2026-01-05..2026-01-25").periods
+        assert earlier == ("2026-01-12..2026-01-18", "2026-01-19..2026-01-25")
 
 
 def test_the_workbench_asks_the_verdict_of_then(tmp_path):

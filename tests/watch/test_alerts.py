@@ -10,6 +10,7 @@ from workprof.answers.alerts import NUMBERS
 from workprof.core.alerts import Alert, Checked, alert_of
 from workprof.core.errors import SettingsError
 from workprof.service.metrics import Metrics
+from workprof.store.reports import IngestOptions
 from workprof.watch.numbers import READERS, checked, value_of
 
 
@@ -45,6 +46,16 @@ def test_a_name_that_could_break_out_is_refused(name):
 
 def test_every_short_name_is_declared_and_read():
     assert READERS.keys() == NUMBERS.keys()
+
+
+@pytest.mark.parametrize(("moment", "words"), [(5e5, "shows no dates"), (4.2e9, "in the future")])
+def test_an_age_that_is_none_is_not_computed(bench, tmp_path, moment, words):
+    name = f"jobs of {moment:.0f}"
+    (tmp_path / "a.csv").write_text(f"job_name,start_time_s,end_time_s\nj1,{moment},{moment + 60}\n")
+    bench.ingest(tmp_path / "a.csv", IngestOptions(name=name))
+    (found,) = checked(bench, [alert_of("old", name, "age_h > 24")])
+    assert (found.state, found.fired) == ("not computed", False)
+    assert words in found.problem
 
 
 @pytest.mark.slow

@@ -14,10 +14,11 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.command_line import run_here
-from tests.watch.conftest import HOSTILE
+from tests.watch.conftest import HOSTILE, MONDAY
 from workprof.answers.digest import Letter
-from workprof.core.errors import NotAllowed, SettingsError, WorkprofError
+from workprof.core.errors import NotAllowed, NotEnoughData, SettingsError, WorkprofError
 from workprof.core.roles import Role
+from workprof.store.reports import IngestOptions
 from workprof.watch import sending
 from workprof.watch.digest import addresses_of, deliver, letters_of
 from workprof.workbench import Workbench
@@ -53,6 +54,21 @@ def test_a_user_is_told_of_own_rows_alone(bench):
     assert "eve" not in texts["ann"] + texts["bob"]
     assert "12 runs were killed" in texts[""]
     assert all(line.isprintable() for one in letters for line in (one.subject, *one.lines))
+
+
+def test_the_page_says_what_could_not_be_told_and_why(bench, tmp_path):
+    rows = "".join(f"j{at},ann,sort,{MONDAY + at * 3600},{MONDAY + at * 3600 + 3000},8e9,2e9\n" for at in range(60))
+    head = "job_name,user,task_name,start_time_s,end_time_s,requested_memory_bytes,peak_memory_bytes\n"
+    (tmp_path / "some.csv").write_text(head + rows)
+    bench.ingest(tmp_path / "some.csv", IngestOptions(name="some days"))
+    (page, *_), _ = letters_of(bench, "some days")
+    assert "What changed is not known: no run starts before the last full week (2025-12-29 to 2026-01-04)" in page.text
+    (tmp_path / "bare.csv").write_text("job_name,start_time_s,duration_s\nj1,1767571200,60\n")
+    bench.ingest(tmp_path / "bare.csv", IngestOptions(name="bare"))
+    with pytest.raises(
+        NotEnoughData, match=r"nothing to send of bare\. What to request is not known: .*What changed is"
+    ):
+        letters_of(bench, "bare")
 
 
 def test_mails_go_once_and_say_when_again(bench, mails):

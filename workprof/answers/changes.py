@@ -252,7 +252,7 @@ def _notes(result: Changes) -> tuple[str, ...]:
     notes = [f"Of the {result.compared.by}s, {listed(told)}."] if told else []
     notes += [f"{counted(len(result.worse), 'row')} got worse."] if result.worse else []
     notes += [f"{drift_words(result)}."] if result.drift else []
-    notes += [f"The trace begins within {period_words(result.periods[0])}."] if result.begins_within else []
+    notes += [f"The first run starts within {period_words(result.periods[0])}."] if result.begins_within else []
     notes += realised_notes(result.taken_up) if result.taken_up is not None else ()
     return (f"The trace is {as_of_words(result)}.", *notes)
 

@@ -67,8 +67,12 @@ def team_letter(
     changes: Changes | None,
     alerts: Sequence[Checked],
     nodes: Sequence[tuple[str, History]] = (),
+    unknown: Sequence[str] = (),
 ) -> Letter:
-    """The page of the team; `dataset` is name and hash, `nodes` benchmark runs of its nodes, by name."""
+    """The page of the team; `dataset` is name and hash, `nodes` benchmark runs of its nodes, by name.
+
+    `unknown` says what could not be told, and why.
+    """
     lines = [sentence(verdict)] if verdict is not None else []
     if changes is not None:
         lines.append(changes_sentence(changes))
@@ -80,6 +84,7 @@ def team_letter(
                 lines.append(f"{state.capitalize()}: {words}.")
         lines += [f"{drift_words(changes)}."] if changes.drift else []
         lines += [f"{degraded_words(changes.degraded)}."] if changes.degraded else []
+    lines += [f"{why.rstrip('.')}." for why in unknown]
     days, newest_s = (WEEK_DAYS, math.nan) if changes is None else (changes.days[1], clock_s(changes))
     lines += [f"{words}." for name, one in nodes if (words := moved_words(one, name, days, newest_s))]
     lines += [f"Alert {alert_words(one)}." for one in alerts if one.fired or one.problem]

@@ -40,8 +40,14 @@ WEEK_DAYS, UNDATED_MONTH_DAYS = 7, 28
 LEAST_RUNS = 5
 """Runs of a row on each side, from where on it can get worse."""
 WORSE = 0.1
-"""What a row leaves unused in an hour of work rose by more than this share of what it requests; or its share of kills."""
+"""What a row leaves unused in an hour of work rose by more than this share of its request, or its kills of its runs."""
 KILLS = (OUT_OF_MEMORY, TIMED_OUT)
+MISSING = 0.01
+"""A period is full when less than this share of it is missing: the last run of a week rarely ends as the week does."""
+CLOCK_COLUMNS = ("start_time_s", "submit_time_s", "end_time_s", "duration_s")
+OTHER_PERIODS = "Any two periods: workprof compare 'NAME?period=FIRST..LAST' 'NAME?period=FIRST..LAST'"
+NEWEST = "newest_s"
+"""Attribute of a job table of some runs alone: the latest moment of all, whose periods are compared."""
 
 
 @settings
@@ -128,7 +134,8 @@ def changes_of(frames: Mapping[str, pd.DataFrame], settings: ChangesSettings, pr
     started = time.perf_counter()
     progress(None, "Comparing the last period with the one before")
     jobs = frames["jobs"]
-    begin, newest = _clock(jobs)
+    begin, newest = clock_of(jobs)
+    newest = float(jobs.attrs.get(NEWEST, newest))
     offset = local_shift_s(jobs, newest)
     has_dates = dated(float(np.nanmax(begin)))
     last = last_period(settings.since, newest + offset, has_dates=has_dates)
@@ -137,7 +144,10 @@ def changes_of(frames: Mapping[str, pd.DataFrame], settings: ChangesSettings, pr
     inside = [(begin >= (low or 0.0)) & (begin < (high or 0.0)) for low, high in edges]
     for period, own in zip(periods, inside, strict=True):
         if not own.any():
-            raise NotEnoughData(f"two full {settings.since}s are compared, and no run starts in {period}")
+            raise NotEnoughData(
+                f"two full {settings.since}s are compared, and no run starts in {period_words(period)}; the newest "
+                f"moment is {_moment_words(newest + offset, has_dates=has_dates)}. {OTHER_PERIODS}"
+            )
     settings = replace(settings, by=settings.by or usual_rows([str(name) for name in jobs if jobs[name].notna().any()]))
     parts = [jobs[own].reset_index(drop=True) for own in inside]
     ledgers = [_ledger(one, settings.by) for one in parts]
@@ -160,36 +170,53 @@ def changes_of(frames: Mapping[str, pd.DataFrame], settings: ChangesSettings, pr
 
 
 def refuse_short(first_s: float, last_s: float, since: str, offset_s: float) -> None:
-    """Refuse a trace, by its first and last start, that begins within its last full period; raises NotEnoughData."""
+    """Refuse a trace, by its first start and last moment, that begins within its last full period.
+
+    Raises NotEnoughData.
+    """
     has_dates = dated(last_s)
-    period = last_period(since, last_s + (offset_s if has_dates else 0.0), has_dates=has_dates)
+    newest_s = last_s + (offset_s if has_dates else 0.0)
+    period = last_period(since, newest_s, has_dates=has_dates)
     low, _ = bounds(period, dates=has_dates, utc_offset_s=offset_s)
     if first_s >= (low or 0.0):
         raise NotEnoughData(
-            f"no run starts before the last full {since} ({period_words(period)}), so there is nothing to compare"
+            f"no run starts before the last full {since} ({period_words(period)}), so there is nothing to compare; the "
+            f"newest moment is {_moment_words(newest_s, has_dates=has_dates)}. {OTHER_PERIODS}"
         )
+
+
+def _moment_words(moment_s: float, *, has_dates: bool) -> str:
+    """A moment in the trace's zone."""
+    if not has_dates:
+        return f"day {moment_s / DAY_S:.1f}"
+    return f"{datetime.fromtimestamp(moment_s, UTC):%Y-%m-%d %H:%M}"
 
 
 def _days(edges: tuple[float | None, float | None]) -> float:
     return ((edges[1] or 0.0) - (edges[0] or 0.0)) / DAY_S
 
 
-def _clock(jobs: pd.DataFrame) -> tuple[Floats, float]:
-    """(n,) when runs start, or were submitted where they never did; and the latest moment of any."""
+def clock_of(jobs: pd.DataFrame) -> tuple[Floats, float]:
+    """(n,) when runs start, or were submitted where they never did; and the latest moment of any.
+
+    An end of a run without a duration is none: the import found it far after all others, and told it.
+    """
     nothing = np.full(len(jobs), np.nan)
-    found = [numbers_if_present(jobs, name) for name in ("start_time_s", "submit_time_s", "end_time_s")]
-    start, submit, end = (nothing if one is None else one for one in found)
+    found = [numbers_if_present(jobs, name) for name in CLOCK_COLUMNS]
+    start, submit, end, duration = (nothing if one is None else one for one in found)
     begin = np.where(np.isfinite(start), start, submit)
     if not np.isfinite(begin).any():
         raise ColumnMissing("no run tells its start, so nothing says what changed; map start_time_s")
-    moments = np.concatenate([begin, end])
+    wrong = np.isfinite(start) & ~np.isfinite(duration) if found[-1] is not None else np.zeros(len(jobs), dtype=bool)
+    moments = np.concatenate([begin, end[~wrong]])
     return begin, float(moments[np.isfinite(moments)].max())
 
 
 def last_period(since: str, newest_s: float, *, has_dates: bool) -> str:
     """The last full week or month before a moment, as `--period` takes it; the moment is in the trace's zone."""
+    width = WEEK_DAYS if since == WEEK else UNDATED_MONTH_DAYS
+    newest_s += MISSING * width * DAY_S
     if not has_dates:
-        width = WEEK_DAYS if since == WEEK else UNDATED_MONTH_DAYS
         end = math.floor(newest_s / DAY_S / width) * width
         return f"{end - width}{TO}{end}"
     if since == WEEK:
@@ -265,9 +292,7 @@ def _more_often(killed: tuple[int, int], runs: tuple[int, int]) -> bool:
 
 
 def _sums(jobs: pd.DataFrame) -> dict[tuple[tuple[str, str], ...], tuple[Floats, Floats]]:
-    """Of each key that people know: runs, hours, requested and unused GB·h, runs killed for memory; and what each run
-    leaves unused, in GB.
-    """
+    """Of each key that people know: runs, hours, requested and unused GB·h, kills; GB that each run leaves unused."""
     memory = resources_of(jobs, "peak_rss", 0.0)[0]
     runs = memory.runs
     level = next((at for at, names in enumerate(memory.columns) if "request" not in names), 0)

@@ -59,11 +59,9 @@ def _known(columns: Sequence[Column]) -> bool:
 def _unknown(cursor: duckdb.DuckDBPyConnection, every: str, columns: Sequence[Column]) -> Check:
     """The check of files whose runs have no name or no start: a warning where rows of several are alike."""
     listed = ", ".join(quoted(column.name) for column in columns)
-    (alike,) = one(
-        cursor,
-        f"SELECT coalesce(sum(n) - sum(most), 0) FROM (SELECT sum(n) AS n, max(n) AS most FROM (SELECT hash({listed}) AS mark, "
-        f"count(*) AS n FROM ({every}) GROUP BY mark, {FILE}) GROUP BY mark)",
-    )
+    by_file = f"SELECT hash({listed}) AS mark, count(*) AS n FROM ({every}) GROUP BY mark, {FILE}"
+    by_row = f"SELECT sum(n) AS n, max(n) AS most FROM ({by_file}) GROUP BY mark"
+    (alike,) = one(cursor, f"SELECT coalesce(sum(n) - sum(most), 0) FROM ({by_row})")
     message = (
         f"{alike:,} rows are alike in several files: without job_name and start_time_s a run that two files tell of "
         "counts twice; map these columns, or give --path files that do not overlap"

@@ -401,7 +401,8 @@ def _counted(cursor: duckdb.DuckDBPyConnection, before: Entry | None, incoming: 
         old += f" WHERE coalesce({END} >= {float(incoming.ended_before_s)!r}, TRUE)"
     kept, same, alive, again = one(
         cursor,
-        f"WITH new AS ({marks} grown WHERE is_new), old AS ({old}) SELECT (SELECT count(*) FROM grown WHERE NOT is_new), "
+        f"WITH new AS ({marks} grown WHERE is_new), old AS ({old}) "
+        "SELECT (SELECT count(*) FROM grown WHERE NOT is_new), "
         "(SELECT count(*) FROM new SEMI JOIN old USING (mark)), (SELECT count(*) FROM old), "
         "(SELECT count(*) FROM (SELECT * FROM new ANTI JOIN old USING (mark)) SEMI JOIN "
         "(SELECT * FROM old ANTI JOIN new USING (mark)) USING (run))",

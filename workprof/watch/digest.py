@@ -33,22 +33,23 @@ def letters_of(
 ) -> tuple[list[Letter], list[Outcome]]:
     """The team's page and the text of each user, and who gets none for which reason; computed where it is not kept."""
     entry, now_s = bench.dataset(dataset), time.time()
+    verdict, changes, unknown = None, None, []
     try:
         verdict = bench.verdict(entry.hash, None, progress)
-    except (ColumnMissing, NotEnoughData):
-        verdict = None
+    except (ColumnMissing, NotEnoughData) as error:
+        unknown.append(f"What to request is not known: {error}")
     try:
         changes = bench.changes(entry.hash, None, progress)
-    except (ColumnMissing, NotEnoughData):
-        changes = None
+    except (ColumnMissing, NotEnoughData) as error:
+        unknown.append(f"What changed is not known: {error}")
     if verdict is None and changes is None:
-        raise NotEnoughData(f"{entry.name} has neither a verdict nor two full weeks; there is nothing to send")
+        raise NotEnoughData(f"there is nothing to send of {entry.name}. {'. '.join(unknown)}")
     alerts = checked(bench, (one for one in bench.alerts() if one.dataset == entry.name))
     for runs in bench.benchmarks_of(entry.hash):
         with suppress(NotEnoughData):
             bench.node_history(runs.hash, None, progress)
     nodes = [(runs.name, history) for runs, history in bench.followed_nodes(entry.hash)]
-    letters = [team_letter((entry.name, entry.hash), verdict, changes, alerts, nodes)]
+    letters = [team_letter((entry.name, entry.hash), verdict, changes, alerts, nodes, unknown)]
     if verdict is None:
         return letters, []
     told = {

@@ -4,6 +4,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 from workprof.answers.alerts import NUMBERS
@@ -12,6 +13,7 @@ from workprof.answers.told import document_of
 from workprof.core.alerts import Alert, Checked
 from workprof.core.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.core.text import near
+from workprof.core.units import DAY_S, HOUR_S, dated
 from workprof.formats.measured import BENCHMARKS
 from workprof.memory.comparison import APPEARED, VANISHED
 from workprof.memory.questions import LEDGER
@@ -56,8 +58,16 @@ def _drifting(bench: Workbench, dataset: str) -> float:
 
 
 def _age_h(bench: Workbench, dataset: str) -> float:
-    newest = [one.maximum for one in bench.column_profiles(dataset, CLOCK)]
-    return (time.time() - max(newest, default=math.nan)) / 3600
+    told = [one.maximum for one in bench.column_profiles(dataset, CLOCK) if math.isfinite(one.maximum)]
+    newest_s = max(told, default=math.nan)
+    if not dated(newest_s):
+        raise NotEnoughData("the clock of this dataset shows no dates, so nothing says how old its runs are")
+    age_s = time.time() - newest_s
+    if age_s < -DAY_S:
+        raise NotEnoughData(
+            f"the newest moment is {datetime.fromtimestamp(newest_s, UTC):%Y-%m-%d}, in the future: correct that run"
+        )
+    return age_s / HOUR_S
 
 
 def _failures(bench: Workbench, dataset: str) -> float:
