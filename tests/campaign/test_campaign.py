@@ -47,10 +47,10 @@ def written(folder, repeats=2, at_once=2, pause=0.3, more=""):
 
 @pytest.mark.slow
 def test_runs_are_recorded_imported_and_sized_and_a_failure_is_tried_with_more_memory(tmp_path):
-    more = """grow = "ulimit -v; test $(ulimit -v) -gt 2000000 && sleep 0.3"\nfail = "exit 3" """
+    more = """grow = "ulimit -v; test $(ulimit -v) -gt 2000000 && sleep 0.3"\nfail = "echo no such tool >&2; exit 3" """
     plan, ledger = written(tmp_path, more=more)
     done = run_here("campaign", "run", plan, "--json", home=tmp_path / "home")
-    assert done.status == 0, done.err
+    assert done.status == 1, done.err
     states = Counter((one["command"], one["state"], one["attempt"]) for one in done.json["runs"])
     assert states == {
         ("count", "SIZED", 1): 4,
@@ -58,7 +58,8 @@ def test_runs_are_recorded_imported_and_sized_and_a_failure_is_tried_with_more_m
         ("grow", "SIZED", 2): 4,
         ("fail", "FAILED", 2): 4,
     }
-    assert {one["reason"][:6] for one in done.json["runs"] if one["command"] == "fail"} == {"exit 3"}
+    reasons = {one["reason"] for one in done.json["runs"] if one["command"] == "fail"}
+    assert reasons == {"exit 3: no such tool"}, "what the command said, not what was recorded of it"
     sizes = {one["command"]: one["size_gb"] for one in done.json["runs"] if one["state"] == "SIZED"}
     assert all(size is not None and 0 < size < 1 for size in sizes.values())
     (dataset,) = run_here("datasets", "--json", home=tmp_path / "home").json

@@ -236,8 +236,7 @@ def test_of_many_rows_that_go_on_as_before_none_got_worse_by_chance():
     jobs = jobs.assign(duration_s=3600.0, end_time_s=start + 3600, requested_memory_bytes=10e9, peak_memory_bytes=use)
     jobs = jobs.assign(status=np.where(killed, "OUT_OF_MEMORY", "COMPLETED"), finished=~killed)
     assert len(changes_of({"jobs": jobs}, ChangesSettings()).worse) <= 4
-    last = (jobs.start_time_s >= MONDAY + WEEK) & (jobs.start_time_s < MONDAY + 2 * WEEK) & (jobs.user == "u7")
-    jobs.loc[last, "requested_memory_bytes"] *= 2
+    jobs.loc[(jobs.start_time_s >= MONDAY + 2 * WEEK) & (jobs.user == "u7"), "requested_memory_bytes"] *= 2
     assert "u7" in {one.key["user"] for one in changes_of({"jobs": jobs}, ChangesSettings()).worse}
 
 

@@ -146,7 +146,7 @@ def test_runs_and_columns_that_files_do_not_tell_any_more_are_said(bench, tmp_pa
     path.write_text("\n".join([HEAD, *rows[3:], "k1,1e5,1.1e5", "k2,1e5,1.1e5"]))
     told = bench.refresh("jobs")
     assert (told.rows, told.new, told.changed, told.gone) == (7, 2, 0, 3)
-    assert refresh_sentence(told) == "jobs has 7 runs: 2 new, 3 gone. It tells no more: peak_memory_bytes."
+    assert refresh_sentence(told) == "jobs has 7 runs: 2 new, 3 gone. It no longer has peak_memory_bytes."
     path.write_text("\n".join([HEAD, *rows[3:]]))
     assert refresh_sentence(bench.refresh("jobs")) == "jobs has 5 runs: 0 new, 2 gone."
 

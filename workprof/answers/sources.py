@@ -53,7 +53,7 @@ REFRESHES = (
     Column("runs", "rows", "Runs", unit="count", also=("rows",)),
     Column("new", heading="New", unit="count"),
     Column("changed_runs", "changed", "Changed", unit="count", also=("changed",)),
-    Column("gone", heading="Gone", unit="count", help="Runs that the source does not tell any more."),
+    Column("gone", heading="Gone", unit="count", help="Runs that the source no longer has."),
     Column("expired", heading="Expired", unit="count"),
     Column("rejected", heading="Rejected", unit="count"),
     Column("dataset", heading="Hash", aside=True),
@@ -108,7 +108,7 @@ def refresh_sentence(refresh: Refresh) -> str:
     """What one refresh did."""
     if refresh.error:
         return f"{refresh.source} failed at {minute(refresh.started)}; its rows are as they were: {refresh.error}."
-    without = f" It tells no more: {listed(refresh.gone_columns)}." if refresh.gone_columns else ""
+    without = f" It no longer has {listed(refresh.gone_columns)}." if refresh.gone_columns else ""
     if not (refresh.new or refresh.changed or refresh.gone or refresh.expired or refresh.rejected):
         has = f"; it has {counted(refresh.rows, 'run')}" if refresh.rows else ""
         return f"Nothing new came from {refresh.source}{has}.{without}"

@@ -18,6 +18,7 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, emit_answer, opened, progress_line, settings_for, table
 from workprof.core.errors import NotEnoughData, SettingsError, WorkprofError
+from workprof.core.units import number
 from workprof.store.outputs import checked_output
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ Folder = Annotated[
 SAMPLE_S = 0.2
 OUT_OF_MEMORY = (137, 139)
 SHOWN_CHARACTERS = 200
+FAILED = 1
+"""Status of `run` where a run failed: a scheduler sees it."""
 
 
 @app.command()
@@ -47,7 +50,10 @@ def run(
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Run what is not done yet, then import it and size the commands; after a kill, call it again."""
+    """Run what is not done yet, then import it and size the commands; after a kill, call it again.
+
+    Status 1: a run failed; the others are there.
+    """
     from workprof.campaign.running import finish, run_only, run_plan  # noqa: PLC0415  `workprof --version` stays quick
     from workprof.campaign.status import enlist  # noqa: PLC0415
 
@@ -63,6 +69,8 @@ def run(
         run_plan(plan, journal, progress_line(), again=failed)
         finish(plan, journal, lambda jobs, nodes: _load(home, plan, jobs, nodes))
     _status(plan_file, plan, journal, as_json)
+    if any(journal.states[one.name].state == "FAILED" for one in plan.runs):
+        raise typer.Exit(FAILED)
 
 
 @app.command()
@@ -118,7 +126,8 @@ def _status(plan_file: Path, plan: Plan, journal: Journal, as_json: bool) -> Non
     def text() -> str:
         counts = ", ".join(f"{count:,} {name}" for name, count in result.states.items())
         lines = [f"{result.campaign}: {result.done:,} of {len(result.runs):,} done ({counts})", *failures(result.runs)]
-        return "\n".join([*lines, "", table([asdict(one) for one in result.runs])])
+        runs = [asdict(one) | {"size_gb": number(one.size_gb) if one.size_gb else None} for one in result.runs]
+        return "\n".join([*lines, "", table(runs)])
 
     emit(result, as_json, text)
 
@@ -177,7 +186,9 @@ def _attempt(spec: dict[str, Any], place: Path) -> dict[str, Any]:
     size = source.stat().st_size if source and source.is_file() else None
     result: dict[str, Any] = {"exit": status, "usage": rows[-1] if rows else {}, "input_bytes": size, "reason": ""}
     if status or not rows:
-        text = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-SHOWN_CHARACTERS:]
+        said = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        own = f"{spec['command']}, run {spec['run']}, in "  # what `record` says; what the command said tells why
+        text = " ".join(" ".join(line for line in said if not line.startswith(own)).split())[-SHOWN_CHARACTERS:]
         result |= {"exit": status or 1, "reason": f"exit {status}" + (f": {text}" if text else "")}
         if status in OUT_OF_MEMORY:
             result["reason"] = f"killed ({result['reason']})"

@@ -16,8 +16,8 @@ class Refresh:
     rows: int = 0  # runs of the dataset then
     new: int = 0  # runs that were not there before
     changed: int = 0  # runs that were, otherwise
-    gone: int = 0  # runs that were, and are not told any more
-    gone_columns: tuple[str, ...] = ()  # that had values, and are not told any more
+    gone: int = 0  # runs that were, and that the source no longer has
+    gone_columns: tuple[str, ...] = ()  # that had values, and that the source no longer has
     expired: int = 0  # runs that went because they ended too long ago
     rejected: int = 0  # rows that could not be taken
     error: str = ""  # why nothing was changed; '' = it went well

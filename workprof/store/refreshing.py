@@ -384,7 +384,7 @@ def same_run(both: Sequence[str]) -> tuple[str, ...]:
 
 
 def _counted(cursor: duckdb.DuckDBPyConnection, before: Entry | None, incoming: Incoming) -> tuple[int, int, int]:
-    """How many rows are new, how many took the place of one that was otherwise, and how many are not told any more.
+    """How many rows are new, how many took the place of one that was otherwise, and how many are gone.
 
     Rows that grew too old count in none of them. The last is of a dataset that becomes what came, whole.
     """
