@@ -90,6 +90,12 @@ def test_presets_and_options(workprof, sample):
     assert len(faithful["settings"]["features"]) == 17
 
 
+@pytest.mark.parametrize("name", ["remove", "rename"])
+def test_what_changes_a_whole_dataset_offers_no_part_of_it(workprof, name):
+    assert "--only" not in workprof(name, "--help").out
+    assert "No such option: --only" in workprof(name, "jobs", "--only", "user=ann").err
+
+
 @pytest.mark.slow
 def test_sample_rename_export_remove(workprof, sample, tmp_path):
     drawn = workprof("sample", "small", "--by", "workload", "--rows", 600, "--name", "drawn", "--json").json

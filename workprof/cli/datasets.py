@@ -176,7 +176,8 @@ def remove(
         decided = len(workbench.decisions(entry.hash))
         workbench.remove(entry.hash)
     if decided:
-        warn(f"note: {counted(decided, 'decision')} on its requests stay for the next dataset of this name")
+        stay = "stays" if decided == 1 else "stay"
+        warn(f"note: {counted(decided, 'decision')} on its requests {stay} for the next dataset of this name")
     result = {"dataset": entry.name, "hash": entry.hash, "rows": entry.rows, "seconds": time.perf_counter() - started}
     emit(result, as_json, lambda: f"removed {entry.name} ({entry.rows:,} rows)")
 

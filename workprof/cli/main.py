@@ -121,7 +121,7 @@ class _Parts(UserDict[str, Any]):
         if self.data[name] is None:
             result = typer.main.get_group(registered(MODULES[name])).commands
             for command in result.values():
-                _add_common(command, str(command.name), narrows=name not in NOT_NARROWED)
+                _add_common(command, str(command.name), narrows=command.name not in NOT_NARROWED)
             self.data |= result
         return self.data[name]
 
