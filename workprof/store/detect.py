@@ -16,6 +16,7 @@ from workprof.core.text import near
 from workprof.formats import AUTO, FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic, has_reader, slurm_print
 from workprof.formats.configurations import is_configurations
 from workprof.formats.declare import Format
+from workprof.formats.fields import TIMING
 from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, CONFIGURATIONS, SCOUT, WIDE
 from workprof.formats.scout import record_files
 from workprof.formats.telemetry import sniffed
@@ -57,6 +58,8 @@ def detect(paths: Sequence[Path], options: IngestOptions) -> str:
             return _without_header(path, options) or measured
         return measured
     result = column_names(path, options)
+    if is_export(result):
+        return generic.FORMAT.name
     named = next((name for name, known in FORMATS.items() if has_headings(known, result)), "")
     if named:
         return named
@@ -83,6 +86,11 @@ def _refuse_other_tools(path: Path, options: IngestOptions, columns: Sequence[st
     text = "" if options.mapping else refusal(_head_text(path, options, {}) or ",".join(columns), path.name)
     if text:
         raise TraceError(text)
+
+
+def is_export(columns: Sequence[str]) -> bool:
+    """Tell whether columns are those of an export of a dataset: fields by their names, beside columns of its format."""
+    return len({*TIMING, "submit_time_s"} & {*columns}) > 1 and bool({"job_name", "task_name"} & {*columns})
 
 
 def has_headings(known: Format, result: Sequence[str]) -> bool:
