@@ -134,6 +134,18 @@ def test_files_that_are_new_or_grew_are_read_and_the_dataset_is_what_they_hold(b
     assert bench.dataset("all").rows == 45
 
 
+def test_what_rows_show_is_counted_once_over_all_files(bench, tmp_path):
+    """Two files say that a run is running, and a third how it ended."""
+    head = "job_name,status,start_time_s,end_time_s\n"
+    for name, rows in (("a", "j1,RUNNING,1e5,\nj2,COMPLETED,1e5,2e5\n"), ("b", "j1,RUNNING,1e5,\n")):
+        (tmp_path / f"{name}.csv").write_text(head + rows)
+    (tmp_path / "c.csv").write_text(f"{head}j1,FAILED,1e5,3e5\nj3,COMPLETED,1e5,2e5\n")
+    bench.add_source(Source("jobs", "files", f"{tmp_path}/*.csv"))
+    bench.refresh("jobs")
+    told = [(one.name, one.count) for one in bench.ingest_report("jobs").checks]
+    assert [one for one in told if one[0] in ("running", "not finished")] == [("not finished", 1)]
+
+
 HEAD = "job_name,start_time_s,end_time_s"
 
 

@@ -181,11 +181,18 @@ def counted_checks(questions: Sequence[Question], counts: Sequence[int]) -> tupl
 def counted_anew(
     cursor: duckdb.DuckDBPyConnection, relation: str, declared: Format, columns: Sequence[Column], told: Sequence[Check]
 ) -> tuple[Check, ...]:
-    """The checks that were told of parts of a table, those of rows counted over the whole of it."""
+    """The checks that were told of parts of a table, those of rows counted over the whole of it.
+
+    What was counted of several files is among them, whatever stands before it in its message.
+    """
     asked = questions(declared, columns, duplicates=False)
     counts = one(cursor, f"SELECT {', '.join(question.sql for question in asked)} FROM {relation}")
-    of_rows = {question.name: question.message for question in asked}
-    others = (each for each in told if not each.message.endswith(of_one(f"{each.count:,} {of_rows.get(each.name)}")))
+    one_row, rows = "1 ", "2 "
+    of_rows = {
+        question.name: tuple(of_one(n + question.message).removeprefix(n) for n in (one_row, rows))
+        for question in asked
+    }
+    others = (each for each in told if each.name not in of_rows or not each.message.endswith(of_rows[each.name]))
     return (*others, *counted_checks(asked, counts))
 
 

@@ -58,9 +58,8 @@ def detect(paths: Sequence[Path], options: IngestOptions) -> str:
             return _without_header(path, options) or measured
         return measured
     result = column_names(path, options)
-    if is_export(result):
-        return generic.FORMAT.name
-    named = next((name for name, known in FORMATS.items() if has_headings(known, result)), "")
+    of_format = (name for name, known in FORMATS.items() if has_headings(known, result))
+    named = generic.FORMAT.name if is_export(result) else next(of_format, "")
     if named:
         return named
     headless = _without_header(path, options)

@@ -363,7 +363,7 @@ class MemoryQuestions(ProfileQuestions):
         else:
             advice, told = accepted_advice(self.decisions(entry.hash)), ACCEPTED_ROWS
             if not advice or not has_dates:
-                why = "this trace's clock shows no dates" if advice else "no change of a request is accepted"
+                why = "this trace's clock shows no dates" if advice else "no change of a request of memory is accepted"
                 raise SettingsError(f"{why}; give --since: the verdict on the runs before is the advice then")
         jobs = self.frames_of(entry, questions.VERDICT.columns(VerdictSettings()), every=True)()["jobs"]
         return realised_of(jobs, advice, told)
