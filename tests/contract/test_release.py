@@ -67,6 +67,17 @@ CHANGED: dict[str, str] = {
         f"heading: home:  {name}": "flagged nodes are told where the trace names them"
         for name in ("dataset", "node", "benchmarks", "degraded_probability")
     },
+    **{
+        f"heading: home:  {name}_{side}": "a row got worse beyond chance alone; in the samples none did"
+        for name in ("mean_request_gb", "mean_unused_gb", "killed_runs")
+        for side in ("before", "after")
+    },
+    "heading: home:  extra_gb_h": "a row got worse beyond chance alone; in the samples none did",
+    **{
+        f"option: {command} --{name}": "it was listed, and always refused: a dataset is changed whole"
+        for command in ("remove", "rename")
+        for name in ("only", "period")
+    },
     "version: profiles.durations": "past the longest run that was cut short, shares are bounds",
     "version: profiles.fit": "boxes and sentences of profiles are of measured values",
     "version: profiles.membership": "equal rows are wholly of their own profile",

@@ -238,7 +238,7 @@ def _steps(advice: Sequence[Advised], known: Sequence[Floats]) -> dict[int, int]
 
 def _shared(followed: Bools, hours: Floats, weights: Floats) -> Ints:
     """(n,) one row of each run of those (n, m) that it may be of, so that each has hours by its weight (m,)."""
-    row = followed.argmax(axis=1)
+    row: Ints = followed.argmax(axis=1)
     kinds, kind_of = np.unique(followed, axis=0, return_inverse=True)
     for at, kind in enumerate(kinds):
         places, some = np.flatnonzero(kind), np.flatnonzero(kind_of.reshape(-1) == at)
