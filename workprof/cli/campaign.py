@@ -37,8 +37,6 @@ Folder = Annotated[
 SAMPLE_S = 0.2
 OUT_OF_MEMORY = (137, 139)
 SHOWN_CHARACTERS = 200
-FAILED = 1
-"""Status of `run` where a run failed: a scheduler sees it."""
 
 
 @app.command()
@@ -50,10 +48,7 @@ def run(
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Run what is not done yet, then import it and size the commands; after a kill, call it again.
-
-    Status 1: a run failed; the others are there.
-    """
+    """Run what is not done yet, then import it and size the commands; after a kill, call it again."""
     from workprof.campaign.running import finish, run_only, run_plan  # noqa: PLC0415  `workprof --version` stays quick
     from workprof.campaign.status import enlist  # noqa: PLC0415
 
@@ -69,8 +64,6 @@ def run(
         run_plan(plan, journal, progress_line(), again=failed)
         finish(plan, journal, lambda jobs, nodes: _load(home, plan, jobs, nodes))
     _status(plan_file, plan, journal, as_json)
-    if any(journal.states[one.name].state == "FAILED" for one in plan.runs):
-        raise typer.Exit(FAILED)
 
 
 @app.command()
