@@ -291,22 +291,6 @@ def test_an_end_that_the_import_found_far_after_all_others_is_no_newest_moment()
     assert changes_of({"jobs": jobs}, ChangesSettings()).periods == found.periods
 
 
-def test_a_scope_has_the_weeks_of_its_dataset(tmp_path):
-    """What a user's runs show of the last week is of the trace's last week, also of a user who ended earlier."""
-    jobs = trace(weeks=4, users=2).assign(status="COMPLETED")
-    jobs = jobs[(jobs.user == "user 0") | (jobs.submit_time_s < MONDAY + 2.5 * WEEK)].drop(columns="finished")
-    jobs.assign(job_name=[f"j{at}" for at in jobs.index]).to_csv(tmp_path / "jobs.csv", index=False)
-    with Workbench(from_environment().at(tmp_path / "home")) as bench:
-        dataset = bench.ingest([tmp_path / "jobs.csv"]).hash
-        whole = bench.changes(dataset).periods
-        assert whole == ("2026-01-19..2026-01-25", "2026-01-26..2026-02-01")
-        assert bench.changes(f"{dataset}?user=user%200").periods == whole
-        with pytest.raises(NotEnoughData, match="no run starts in 2026-01-26 to 2026-02-01"):
-            bench.changes(f"{dataset}?user=user%201")
-        earlier = bench.changes(f"{dataset}?period=2026-01-05..2026-01-25").periods
-        assert earlier == ("2026-01-12..2026-01-18", "2026-01-19..2026-01-25")
-
-
 def test_the_workbench_asks_the_verdict_of_then(tmp_path):
     jobs = trace()
     since = MONDAY + 5 * WEEK

@@ -44,10 +44,7 @@ WORSE = 0.1
 KILLS = (OUT_OF_MEMORY, TIMED_OUT)
 MISSING = 0.01
 """A period is full when less than this share of it is missing: the last run of a week rarely ends as the week does."""
-CLOCK_COLUMNS = ("start_time_s", "submit_time_s", "end_time_s", "duration_s")
 OTHER_PERIODS = "Any two periods: workprof compare 'NAME?period=FIRST..LAST' 'NAME?period=FIRST..LAST'"
-NEWEST = "newest_s"
-"""Attribute of a job table of some runs alone: the latest moment of all, whose periods are compared."""
 
 
 @settings
@@ -134,8 +131,7 @@ def changes_of(frames: Mapping[str, pd.DataFrame], settings: ChangesSettings, pr
     started = time.perf_counter()
     progress(None, "Comparing the last period with the one before")
     jobs = frames["jobs"]
-    begin, newest = clock_of(jobs)
-    newest = float(jobs.attrs.get(NEWEST, newest))
+    begin, newest = _clock(jobs)
     offset = local_shift_s(jobs, newest)
     has_dates = dated(float(np.nanmax(begin)))
     last = last_period(settings.since, newest + offset, has_dates=has_dates)
@@ -196,13 +192,13 @@ def _days(edges: tuple[float | None, float | None]) -> float:
     return ((edges[1] or 0.0) - (edges[0] or 0.0)) / DAY_S
 
 
-def clock_of(jobs: pd.DataFrame) -> tuple[Floats, float]:
+def _clock(jobs: pd.DataFrame) -> tuple[Floats, float]:
     """(n,) when runs start, or were submitted where they never did; and the latest moment of any.
 
     An end of a run without a duration is none: the import found it far after all others, and told it.
     """
     nothing = np.full(len(jobs), np.nan)
-    found = [numbers_if_present(jobs, name) for name in CLOCK_COLUMNS]
+    found = [numbers_if_present(jobs, name) for name in ("start_time_s", "submit_time_s", "end_time_s", "duration_s")]
     start, submit, end, duration = (nothing if one is None else one for one in found)
     begin = np.where(np.isfinite(start), start, submit)
     if not np.isfinite(begin).any():

@@ -24,7 +24,7 @@ from workprof.memory.assessment import DRAWN
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import PROFILE_COLUMN
-from workprof.memory.changes import CLOCK_COLUMNS, NEWEST, Changes, ChangesSettings, clock_of, refuse_short
+from workprof.memory.changes import Changes, ChangesSettings, refuse_short
 from workprof.memory.decided import decided, decisions_on, rows_named
 from workprof.memory.decisions import LEAVE_OUT, Decision, keys_named
 from workprof.memory.facts import MOST_TESTED
@@ -118,11 +118,9 @@ def _with_rows(question: Question[Any, Any]) -> Callable[..., Frames]:
             columns = question.columns(settings)
             read_rows = bench.table_of(entry, columns) if question in IN_PARTS else _whole(bench, entry, columns)
             jobs = read_rows()["jobs"]
-            if fit is not None:
-                jobs = labelled(jobs, bench.profiles(entry.hash, fit, progress or silent), PROFILE_COLUMN)
-            if question is questions.CHANGES and (newest_s := _newest_s(bench, entry)) is not None:
-                jobs.attrs[NEWEST] = newest_s
-            return {"jobs": jobs}
+            if fit is None:
+                return {"jobs": jobs}
+            return {"jobs": labelled(jobs, bench.profiles(entry.hash, fit, progress or silent), PROFILE_COLUMN)}
 
         return read
 
@@ -261,24 +259,8 @@ def _refuse_short(bench: Any, entry: Dataset, settings: ChangesSettings) -> None
     """Refuse a trace without two full periods, by what is known of its starts."""
     told = {one.column.name: one for one in bench.column_profiles(entry.hash, CLOCK) if one.missing_share < 1}
     if "start_time_s" in told:
-        newest_s = _newest_s(bench, entry)
-        last_s = max(one.maximum for one in told.values()) if newest_s is None else newest_s
+        last_s = max(one.maximum for one in told.values())
         refuse_short(told["start_time_s"].minimum, last_s, settings.since, utc_offset_s(entry.format))
-
-
-def _newest_s(bench: Any, entry: Dataset) -> float | None:
-    """The latest moment of the dataset that a scope is of, within the scope's period; None of a whole dataset.
-
-    What a user's runs show of the last week is of the trace's last week, not of the user's.
-    """
-    whole, text = split(entry.hash)
-    if not text:
-        return None
-    jobs = bench.frames_of(bench.dataset(whole), CLOCK_COLUMNS, every=True)()["jobs"]
-    _, newest_s = clock_of(jobs)
-    period = parsed(text).period
-    high = bounds(period, dates=dated(newest_s), utc_offset_s=utc_offset_s(entry.format))[1] if period else None
-    return newest_s if high is None else min(newest_s, high)
 
 
 class MemoryQuestions(ProfileQuestions):
