@@ -358,6 +358,29 @@ def test_kubernetes_patches_workloads_of_the_right_kind_with_their_containers():
     assert cart["metadata"]["annotations"]["workprof/dataset"].endswith("(abc123)")
 
 
+def test_kubernetes_takes_every_name_of_an_annotation_and_a_container():
+    """A qualified name is at most 63 characters behind its slash; a container's has no points (RFC 1123 label)."""
+    long = "c" * 63
+    found = verdict(pods().replace({"container": {"cart": long}}))
+    documents = [one for one in yaml.safe_load_all(told(found, "kubernetes")) if one]
+    names = [name for one in documents for name in one["metadata"]["annotations"]]
+    assert all(re.fullmatch(r"workprof/[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?", name) for name in names)
+    assert len([name for name in names if "ccc" in name]) == 2
+    assert long in containers(next(one for one in documents if one["metadata"]["name"] == "cart"))[0]
+    found = verdict(pods(container=None).replace({"workload": {"night": "night.of.sale"}}))
+    (night,) = [one for one in yaml.safe_load_all(told(found, "kubernetes")) if one and one["kind"] == "CronJob"]
+    assert (night["metadata"]["name"], *containers(night)[0]) == ("night.of.sale", "night-of-sale")
+
+
+def test_names_that_an_object_may_not_have_stay_apart():
+    table = slurm_jobs().drop(columns="user")
+    table["task_name"] = np.array(["a b", "a|b", "a-b", "A B"])[np.arange(400) % 4]
+    table["peak_memory_bytes"] = table["requested_memory_bytes"] * 0.3 * np.linspace(0.98, 1, 400)
+    documents = [one for one in yaml.safe_load_all(told(verdict(table), "kubernetes")) if one]
+    assert len({one["metadata"]["name"] for one in documents}) == len(documents) == 4
+    assert "a-b" in {one["metadata"]["name"] for one in documents}
+
+
 def test_kubernetes_says_where_a_kind_has_no_patch_or_is_not_known():
     text = told(verdict(pods(owner_kind="Workflow")), "kubernetes")
     assert not [one for one in yaml.safe_load_all(text) if one]

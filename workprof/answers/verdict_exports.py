@@ -316,8 +316,9 @@ def sizes_kubernetes(verdict: Verdict, origin: Origin) -> str:
     memory, cpu = (by_name(rows_in(verdict, name), *names) for name in (MEMORY, CPU))
     documents: list[str] = []
     kept: list[str] = []
-    for place in dict.fromkeys((*memory, *cpu)):
-        found = _Workload(place, memory.get(place, []), cpu.get(place, []))
+    places = tuple(dict.fromkeys((*memory, *cpu)))
+    for place, made in zip(places, object_names(tuple(place[-1] for place in places)), strict=True):
+        found = _Workload(place, made, memory.get(place, []), cpu.get(place, []))
         if not found.changes:
             kept.append(found.name)
         elif found.kind and found.kind not in TEMPLATES:
@@ -341,9 +342,10 @@ _OF_WORKLOAD = ("cluster", "namespace", "workload")
 
 
 class _Workload:
-    """The rows of one workload of Kubernetes."""
+    """The rows of one workload of Kubernetes; `made` is its name where an object may not have its own."""
 
-    def __init__(self, place: tuple[str, ...], memory: list[VerdictRow], cpu: list[VerdictRow]) -> None:
+    def __init__(self, place: tuple[str, ...], made: str, memory: list[VerdictRow], cpu: list[VerdictRow]) -> None:
+        self._made = made
         self.cluster, self.namespace, self.name = place if len(place) == 3 else ("", "", place[0])
         self.kind = next((row.told[OWNER_KIND] for row in (*memory, *cpu) if OWNER_KIND in row.told), "")
         self.memory, self.cpu = self._by_container(memory), self._by_container(cpu)
@@ -352,14 +354,19 @@ class _Workload:
     def _by_container(self, rows: list[VerdictRow]) -> dict[tuple[bool, str], Shared]:
         grouped: dict[tuple[bool, str], list[VerdictRow]] = {}
         for row in rows:
-            name = row.key.get("container") or self.object_name
+            name = row.key.get("container") or self._container
             grouped.setdefault((INIT in row.told, name), []).append(row)
         return {container: shared(own) for container, own in grouped.items()}
 
     @property
     def object_name(self) -> str:
         """Its name where an object may have it, else one made of it."""
-        return self.name if _NAME.fullmatch(self.name) else object_names((self.name,))[0]
+        return self.name if _NAME.fullmatch(self.name) else self._made
+
+    @property
+    def _container(self) -> str:
+        """The name of its container where that is not known: without points, as those of objects may have."""
+        return self.name if object_names((self.name,)) == (self.name,) else self._made
 
     @property
     def changes(self) -> bool:
@@ -392,10 +399,10 @@ class _Workload:
                 if row.action != KEEP
             ]
             if why_changed:
-                notes_of[f"workprof/why-{container[1]}"] = "; ".join(why_changed)
+                notes_of[_about("why", container[1])] = "; ".join(why_changed)
             if MEMORY in self.sizes(container):
                 retry = ", ".join(_mi(size) for size in self.memory[container].retry)
-                notes_of[f"workprof/after-a-kill-{container[1]}"] = retry
+                notes_of[_about("after-a-kill", container[1])] = retry
         yield f"apiVersion: {yaml_text(version)}"
         yield f"kind: {yaml_text(self.kind or USUAL_KIND)}"
         yield "metadata:"
@@ -423,6 +430,11 @@ class _Workload:
                 yield from (["resources:"] if word == "requests" else [])
                 yield f"  {word}:"
                 yield from (f"    {name}: {yaml_text(size)}" for name, size in told.items())
+
+
+def _about(word: str, container: str) -> str:
+    """Return the name of an annotation about a container: Kubernetes takes 63 characters behind the slash."""
+    return f"workprof/{object_names((f'{word}-{container}',))[0]}"
 
 
 def _mi(size: float) -> str:
