@@ -22,6 +22,7 @@ from tests.service.running import free_port, serving, start
 from workprof.core.text import near
 from workprof.service.app import LONG_S, Threads
 from workprof.service.guard import UNEXPECTED, Doors, Guard, Limits
+from workprof.service.bodies import runs_of
 from workprof.service.jobs import MOST_PROBLEMS, BadFields, FieldReader, number_of
 from workprof.service.metrics import Metrics
 from workprof.service.prediction import Batches, TooMany
@@ -154,6 +155,44 @@ def test_numbers_of_a_trace_may_carry_its_units():
         "requested_cpu_percent": 400.0,
         "group": "x",
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("ReqMem", "4Gc", "a number from 0 to 1.71799e+10, or a size of the whole job such as 16GiB"),
+        ("requested_memory_gb", "much", "a number from 0 to 1.80144e+07, or a size of the whole job such as 16GiB"),
+        ("requested_cpu_percent", 1e12, "a number from 0 to 2e+09 percent, such as 200 for two cores or GPUs"),
+        ("Submit", "yesterday", "a number from 0 to 1e+11, or a moment such as 2024-05-06T10:00:00Z"),
+        ("ReqCPUS", "8 cores", "a number from 0 to 2e+07"),
+        ("duration_s", 1e17, "a number from 0 to 3.15576e+09, or a time such as 01:30:00"),
+    ],
+)
+def test_a_number_is_refused_beyond_what_an_ingest_takes_and_told_what_is_allowed(name, value, allowed):
+    reader = FieldReader.of_trace("slurm", {}, ("duration_s",))
+    with pytest.raises(BadFields) as refused:
+        reader.read({"JobName": "align", name: value})
+    assert refused.value.problems[0].allowed == allowed
+
+
+def test_a_field_under_two_names_says_one_thing():
+    """Of a trace's own columns of one field that counts which an ingest takes; no other doubt is settled in silence."""
+    reader = FieldReader.of_trace("slurm", {})
+    for given in ({"User": "ann", "user": "bob"}, {"ReqMem": "32G", "requested_memory_gb": 8, "User": "ann"}):
+        for pairs in (given.items(), reversed(given.items())):
+            with pytest.raises(BadFields, match="allowed: either it or "):
+                reader.read(dict(pairs))
+    assert reader.read({"User": "ann", "user": "ann"}) == {"user": "ann"}
+    for names in (("ReqCPUS", "AllocCPUS"), ("AllocCPUS", "ReqCPUS")):
+        cpus = {"ReqCPUS": 7, "AllocCPUS": 8}
+        assert reader.read({name: cpus[name] for name in names}) == {"requested_cpu_percent": 700.0}
+
+
+def test_a_run_does_not_end_before_it_starts():
+    reader = FieldReader(("start_time_s", "end_time_s"))
+    run = {"run": "a", "task_name": "sort", "start_time_s": 100}
+    with pytest.raises(BadFields, match=r"end_time_s of job 1 is 50.0; allowed: a moment that is not before the start"):
+        runs_of({"runs": [run | {"end_time_s": 100}, run | {"end_time_s": 50}]}, reader)
 
 
 def half_sent(port, n, text=b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "):

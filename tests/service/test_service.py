@@ -21,6 +21,7 @@ from workprof.forecasts.questions import LEARNED
 from workprof.formats import rules_of
 from workprof.service.jobs import BadFields, FieldReader
 from workprof.service.prediction import load_model
+from workprof.service.state import State
 
 pytestmark = pytest.mark.slow
 
@@ -174,7 +175,7 @@ def test_every_bad_field_is_named_with_its_value_and_what_is_allowed(client):
         (2, "requested_cpu_percent", -1),
     ]
     assert "user" in told["errors"][0]["allowed"]
-    assert told["errors"][1]["allowed"] == "a number of 0 or more"
+    assert told["errors"][1]["allowed"] == "a number from 0 to 1e+09"
 
 
 @pytest.mark.parametrize(
@@ -338,3 +339,18 @@ def test_fields_of_the_trace_are_taken_in_its_own_units():
     assert reader.read({source.source: 2})["requested_memory_bytes"] == pytest.approx(2 * 1024**3)
     with pytest.raises(BadFields, match="allowed: job_name"):
         reader.read({"nothing": 1})
+
+
+def test_a_finished_run_has_the_fields_that_an_ingest_makes_of_its_columns(tmp_path):
+    path = tmp_path / "jobs.txt"
+    heading = "JobID|JobName|User|Start|End|State|ReqMem|ReqCPUS|AllocCPUS|MaxRSS"
+    line = "|align|ann|2025-01-01T00:00:00|2025-01-01T01:00:00|COMPLETED|8Gn|2|2|1G"
+    path.write_text("\n".join([heading, *(f"{number}{line}" for number in range(1, 9))]) + "\n", encoding="utf-8")
+    with Workbench(replace(from_environment(), home=tmp_path / "home")) as workbench:
+        workbench.ingest(path)
+        state = State(workbench)
+        try:
+            read = state.run_reader().read({"JobName": "align", "ReqCPUS": 2, "AllocCPUS": 4})
+        finally:
+            state.close()
+    assert read == {"task_name": "align", "requested_cpu_percent": 200.0}

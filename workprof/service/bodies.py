@@ -1,5 +1,6 @@
 """What a request holds: a JSON document within bounds, and the jobs or runs in it."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -92,4 +93,13 @@ def runs_of(document: Mapping[str, Any], reader: FieldReader) -> list[Run]:
             raise BadFields([FieldProblem("run", name, ALLOWED["run"], number)])
         names.append(str(name))
     read = reader.read_all([{key: value for key, value in one.items() if key != "run"} for one in given])
+    problems = [
+        FieldProblem(
+            "end_time_s", one["end_time_s"], f"a moment that is not before the start, {one['start_time_s']}", n
+        )
+        for n, one in enumerate(read)
+        if one.get("end_time_s", math.inf) < one.get("start_time_s", -math.inf)
+    ]
+    if problems:
+        raise BadFields(problems)
     return [Run(*pair) for pair in zip(names, read, strict=True)]

@@ -16,7 +16,7 @@ from workprof.core.arrays import SUBMITTED
 from workprof.core.errors import SettingsError
 from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
 from workprof.formats import values
-from workprof.formats.fields import TEXT_FIELDS
+from workprof.formats.fields import BOUNDS, TEXT_FIELDS
 from workprof.formats.new_jobs import IN_GB, FieldNames, Place
 
 LONGEST_TEXT = 4_096
@@ -89,8 +89,10 @@ class FieldReader:
         known = _fields(further)
         self._names = names or FieldNames.of(known)
         self._said: dict[tuple[Place, str], float | None] = {}
+        self._ranks = {name: rank for rank, name in enumerate(self._names.places)}
         own = [name for name in self._names.places if name not in known and name not in IN_GB]
         self.allowed = (*known, *IN_GB, *own)
+        self._own = frozenset(known)
         self.known_of = tuple(name for name in known if name in SUBMIT_FIELDS or name in TEXT_FIELDS)
 
     @classmethod
@@ -127,6 +129,7 @@ class FieldReader:
         if len(given) > MOST_FIELDS:
             raise BadFields([FieldProblem("jobs", len(given), f"at most {MOST_FIELDS} fields of a job", job)])
         read: Job = {}
+        names: dict[str, str] = {}  # field -> the name under which it was given
         problems: list[FieldProblem] = []
         for name, value in given.items():
             twice = name in IN_GB and given.get(IN_GB[name])
@@ -137,9 +140,12 @@ class FieldReader:
             elif value is not None and value != "":
                 result = _text(value) if place.field in TEXT_FIELDS else self._number(place, value)
                 if result is None:
-                    problems.append(FieldProblem(name, value, TEXT if place.field in TEXT_FIELDS else NUMBER, job))
-                else:
-                    read[place.field] = result
+                    allowed = TEXT if place.field in TEXT_FIELDS else number_words(place)
+                    problems.append(FieldProblem(name, value, allowed, job))
+                elif read.get(place.field, result) == result or self._behind(names[place.field], name):
+                    read[place.field], names[place.field] = result, name
+                elif not self._behind(name, names[place.field]):
+                    problems.append(FieldProblem(name, value, f"either it or {names[place.field]}", job))
             if len(problems) >= MOST_PROBLEMS:
                 break
         if not problems and not any(name in read for name in self.known_of):
@@ -148,11 +154,18 @@ class FieldReader:
             raise BadFields(problems)
         return read
 
+    def _behind(self, name: str, other: str) -> bool:
+        """Whether another name counts more: of a trace's own columns of one field that which an ingest takes first."""
+        own = (name, other)
+        return not any(one in self._own or one in IN_GB for one in own) and self._ranks[name] > self._ranks[other]
+
     def _number(self, place: Place, value: object) -> float | None:
         number = number_of(value)
         if number is not None:
-            return number * place.scale
-        return self._said.get((place, value)) if isinstance(value, str) else None
+            number *= place.scale
+        elif isinstance(value, str):
+            number = self._said.get((place, value))
+        return number if number is not None and number <= _most(place.field) else None
 
     def _learn(self, given: Sequence[object]) -> None:
         """Read the numbers that carry a unit ('64G', '1-00:00:00') as an ingest of the trace does, all at once."""
@@ -174,7 +187,26 @@ class FieldReader:
 
 
 TEXT = f"a text of at most {LONGEST_TEXT:,} characters"
-NUMBER = "a number of 0 or more"
+SUCH_AS = {
+    "B": ", or a size of the whole job such as 16GiB",
+    "s": ", or a time such as 01:30:00",
+    "percent": " percent, such as 200 for two cores or GPUs",
+    values.TIME: ", or a moment such as 2024-05-06T10:00:00Z",
+}
+"""Quantity of a field -> what is allowed beyond a number."""
+
+
+def number_words(place: Place) -> str:
+    """What is allowed of a number, in the unit of its name."""
+    words = SUCH_AS.get(place.quantity, "") if place.scale == 1 or place.quantity == "B" else ""
+    return f"a number from 0 to {_most(place.field) / place.scale:.6g}{words}"
+
+
+def _most(field: str) -> float:
+    """The most that an ingest takes."""
+    return BOUNDS[field].of_a_system if field in BOUNDS else LARGEST_NUMBER
+
+
 _PLAIN = re.compile(rf"\s*{values.NUMBER}\s*\Z", re.ASCII)
 
 

@@ -345,11 +345,15 @@ class State:
         return sum(map(len, list(self._journals.values())))
 
     def run_reader(self, dataset: str = "") -> FieldReader:
-        """What reads finished runs: every field, and every number that the dataset has."""
+        """What reads finished runs: every field, and every number that the dataset has.
+
+        A column of the trace of which a field is made, as the CPUs of Slurm, is that field.
+        """
         chosen = self.hash_of(dataset)
-        own = [column.name for column in self.workbench.columns(chosen) if column.numeric and not column.truth]
-        further = [name for name in dict.fromkeys((*FIELDS, *own)) if name not in TEXT_FIELDS]
-        return self._reader(chosen, further)
+        fields = [name for name in FIELDS if name not in TEXT_FIELDS]
+        taken = (*self._reader(chosen, fields).allowed, *TEXT_FIELDS)
+        columns = [one.name for one in self.workbench.columns(chosen) if one.numeric and not one.truth]
+        return self._reader(chosen, (*fields, *(name for name in columns if name not in taken)))
 
     def drift(self, dataset: str = "") -> Any:
         """What the finished runs showed at the last look, None before the first."""
