@@ -20,12 +20,15 @@ from tests.command_line import run_here, run_process
 from tests.service.conftest import until_ready
 from tests.service.running import free_port, serving, start
 from workprof.core.text import near
+from workprof.memory.questions import VERDICT
 from workprof.service.app import LONG_S, Threads
+from workprof.service.bodies import refuse_odd, runs_of
 from workprof.service.guard import UNEXPECTED, Doors, Guard, Limits
-from workprof.service.bodies import runs_of
 from workprof.service.jobs import MOST_PROBLEMS, BadFields, FieldReader, number_of
 from workprof.service.metrics import Metrics
+from workprof.service.models import ObserveBody
 from workprof.service.prediction import Batches, TooMany
+from workprof.service.questions import settings_from
 from workprof.service.server import END_WITHIN_S, HEAD_WITHIN_S, Bounded
 from workprof.service.state import FIRST_S, Held, NotReady
 
@@ -193,6 +196,15 @@ def test_a_run_does_not_end_before_it_starts():
     run = {"run": "a", "task_name": "sort", "start_time_s": 100}
     with pytest.raises(BadFields, match=r"end_time_s of job 1 is 50.0; allowed: a moment that is not before the start"):
         runs_of({"runs": [run | {"end_time_s": 100}, run | {"end_time_s": 50}]}, reader)
+
+
+def test_a_refusal_says_each_thing_once():
+    with pytest.raises(BadFields) as refused:
+        refuse_odd({"run": 1.5, "task_name": "sort"}, ObserveBody)
+    assert len(refused.value.problems) == 1
+    with pytest.raises(BadFields) as refused:
+        settings_from(VERDICT, [("acceptable_kills", "-1")])
+    assert refused.value.problems[0].allowed == "give a number such as 3, or a share such as 0.5%"
 
 
 def half_sent(port, n, text=b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "):

@@ -59,7 +59,7 @@ def refuse_odd(document: Mapping[str, Any], model: type[Open]) -> None:
             value = document.get(name)
             value = f"a list of {len(value):,}" if isinstance(value, list) else value
             problems.append(FieldProblem(name, value, ALLOWED.get(name, one["msg"])))
-        raise BadFields(problems) from None
+        raise BadFields([one for at, one in enumerate(problems) if one not in problems[:at]]) from None
 
 
 def jobs_of(document: Mapping[str, Any], reader: FieldReader) -> tuple[list[Job], bool]:

@@ -138,14 +138,9 @@ class FieldReader:
                 allowed = f"either it or {IN_GB[name]}" if twice else self.allowed
                 problems.append(FieldProblem(name, value, allowed, job))
             elif value is not None and value != "":
-                result = _text(value) if place.field in TEXT_FIELDS else self._number(place, value)
-                if result is None:
-                    allowed = TEXT if place.field in TEXT_FIELDS else number_words(place)
+                allowed = self._take(name, value, read, names)
+                if allowed:
                     problems.append(FieldProblem(name, value, allowed, job))
-                elif read.get(place.field, result) == result or self._behind(names[place.field], name):
-                    read[place.field], names[place.field] = result, name
-                elif not self._behind(name, names[place.field]):
-                    problems.append(FieldProblem(name, value, f"either it or {names[place.field]}", job))
             if len(problems) >= MOST_PROBLEMS:
                 break
         if not problems and not any(name in read for name in self.known_of):
@@ -153,6 +148,18 @@ class FieldReader:
         if problems:
             raise BadFields(problems)
         return read
+
+    def _take(self, name: str, value: object, read: Job, names: dict[str, str]) -> str:
+        """Take a value under a name; return what is allowed where it cannot be taken, else ''."""
+        place = self._names.places[name]
+        result = _text(value) if place.field in TEXT_FIELDS else self._number(place, value)
+        if result is None:
+            return TEXT if place.field in TEXT_FIELDS else number_words(place)
+        if read.get(place.field, result) == result or self._behind(names[place.field], name):
+            read[place.field], names[place.field] = result, name
+        elif not self._behind(name, names[place.field]):
+            return f"either it or {names[place.field]}"
+        return ""
 
     def _behind(self, name: str, other: str) -> bool:
         """Whether another name counts more: of a trace's own columns of one field that which an ingest takes first."""

@@ -98,7 +98,7 @@ def settings_from(question: Question[Any, Any], pairs: Sequence[tuple[str, str]]
                     check_value(one, now[one.path], flag=name)
         except SettingsError as error:
             known = sorted({*(one.path for one in own), *flags})
-            allowed = known if "no setting" in str(error) else str(error).partition("; ")[2] or str(error)
+            allowed = known if "no setting" in str(error) else _allowed(error)
             raise BadFields([FieldProblem(name, value, allowed)]) from None
         for path, part in now.items():
             before = values.get(path, ())
@@ -112,7 +112,12 @@ def settings_from(question: Question[Any, Any], pairs: Sequence[tuple[str, str]]
         return question.without_ignored(question.default(**values) if base is None else put(base, values))
     except SettingsError as error:
         about = next((name for name in given if name.replace("_", "-") in str(error).replace("_", "-")), "settings")
-        raise BadFields([FieldProblem(about, given.get(about), str(error))]) from None
+        raise BadFields([FieldProblem(about, given.get(about), _allowed(error))]) from None
+
+
+def _allowed(error: SettingsError) -> str:
+    """What the words of an error say is allowed: what stands behind the name and the value."""
+    return str(error).partition("; ")[2] or str(error)
 
 
 def parameters_of(question: Question[Any, Any]) -> list[dict[str, Any]]:
