@@ -301,6 +301,23 @@ def test_nextflow_has_the_largest_size_of_a_process_and_retries_by_attempt():
     assert "memory" not in processes.get(r'o"dd\nname', {})
 
 
+@pytest.mark.parametrize("minutes", [5, 35, 40])
+def test_a_time_limit_holds_runs_that_take_just_as_long_and_is_told_to_the_minute(minutes, tmp_path):
+    """Multiples of five minutes are no decimal parts of an hour: nine digits of a twelfth are less than it."""
+    table = runs(
+        400, task_name="train", requested_memory_bytes=8.0 * GIB, share=0.3, time_limit_s=36_000.0, user="ana"
+    ).assign(duration_s=60.0 * minutes)
+    found = verdict(table)
+    (row,) = rows_in(found, TIME)
+    assert (row.action, row.kills) == (LOWER, 0)
+    assert row.size * 60 % 5 == 0
+    told_minutes = round(row.size * 60)
+    assert minutes <= told_minutes <= minutes + 5
+    assert re.match(rf"\{{ \[{told_minutes}\.min, ", nextflow(told(found, "nextflow"))["train"]["time"])
+    (got,) = submitted(tmp_path, told(found, "slurm"), ("ana", "train", 8 * 1024, "", 600))
+    assert got[2] == told_minutes
+
+
 def test_a_process_of_which_one_request_has_to_stay_keeps_all():
     table = slurm_jobs().drop(columns="user")
     large = table["requested_memory_bytes"] == 32 * GIB

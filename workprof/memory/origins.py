@@ -314,6 +314,17 @@ def killed_below(own: Known, any_request: Known) -> tuple[Floats, Floats]:
     return np.where(below, any_request.cut_use, own.largest), np.where(below, chance, 0.0)
 
 
+def _plain(sizes: Floats, step: float) -> Floats:
+    """Sizes as whole bytes, or as the multiples of a step that is a part of one, as the twelfth of an hour.
+
+    A twelfth with nine digits is less than the five minutes that a run took.
+    """
+    parts = round(1 / step)
+    multiples = np.round(sizes * parts)
+    exact = np.isclose(parts * step, 1.0, rtol=1e-12, atol=0.0) & (np.abs(sizes * parts - multiples) < 1e-6)
+    return np.where(exact, multiples / max(parts, 1), np.round(sizes, DIGITS))
+
+
 def advise(
     request: Floats,
     known: Sequence[Known],
@@ -370,7 +381,7 @@ def advise(
             cheapest(arrays, figures, rules, MULTIPLES, first, last, got)
 
         share_out(work, len(own), 20_000)
-        got[0] = np.where(got[0] == some.asked, got[0], np.round(got[0], DIGITS))
+        got[0] = np.where(got[0] == some.asked, got[0], _plain(got[0], sizing.step))
         lower, above = got[0] < some.asked, got[0] > some.asked
         kept = np.where(above, np.maximum(got[0], request[own]), request[own])
         size[own] = np.where(lower, np.minimum(got[0], request[own]), kept)

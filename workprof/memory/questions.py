@@ -220,7 +220,7 @@ VERDICT = Question(
     Verdict,
     "workprof.memory.verdict:verdict_of",
     finds="verdict on the requests",
-    version=13,
+    version=14,
     optional=lambda _: VERDICT_READS,
     page=PAGE,
     tab="Plan",
