@@ -325,7 +325,17 @@ def test_a_process_of_which_one_request_has_to_stay_keeps_all():
     found = verdict(table)
     rows = [row for row in rows_in(found, MEMORY) if row.key["task_name"] == "train"]
     assert {row.action for row in rows} == {LOWER, KEEP}
-    assert nextflow(told(found, "nextflow")) == {}
+    text = told(found, "nextflow")
+    assert nextflow(text) == {}
+    line = "Larger sizes than their own for 1 row: a {} has one size, the largest of its rows. So this file saves less"
+    assert f"// {line.format('process')}" in text
+    assert f"# {line.format('container')}" in told(found, "kubernetes")
+
+
+def test_nothing_is_said_of_sizes_where_each_process_has_one():
+    table = slurm_jobs().drop(columns="user")
+    found = verdict(table[table["requested_memory_bytes"] != 8 * GIB])
+    assert "Larger sizes than" not in told(found, "nextflow") + told(found, "kubernetes")
 
 
 def pods(**columns):

@@ -233,6 +233,19 @@ def _not_named(verdict: Verdict, resources: tuple[str, ...], name: str = "") -> 
             yield f"Not in this file: {counted(len(changed), 'row')} of {label(one.resource)}. CSV and JSON have them."
 
 
+def _one_size(groups: Iterable[list[VerdictRow]], of: str) -> Iterator[str]:
+    """Yield a line where a row gets more than its size, as what it is of has one size for several rows."""
+    n = 0
+    for rows in groups:
+        found = shared(rows)
+        n += sum(row.size < found.size and (row.action, found.action) != (KEEP, KEEP) for row in rows)
+    if n:
+        yield (
+            f"Larger sizes than their own for {counted(n, 'row')}: a {of} has one size, the largest of its rows. "
+            "So this file saves less than is said above; CSV and JSON have each row."
+        )
+
+
 def sizes_nextflow(verdict: Verdict, origin: Origin) -> str:
     """Return a configuration file, to be used with `-c FILE`: a selector per process whose request changes.
 
@@ -259,6 +272,7 @@ def sizes_nextflow(verdict: Verdict, origin: Origin) -> str:
         [
             *(f"// {line}" for line in header_lines(verdict, origin)),
             f"// {kept} other process(es) keep their requests.",
+            *(f"// {line}" for line in _one_size((rows for one in of.values() for rows in one.values()), "process")),
             *(f"// {line}" for line in _not_named(verdict, tuple(_DIRECTIVES), "task_name")),
             "// A killed attempt comes back with the next size. Where your pipeline has no rule for failures yet:",
             f"//   errorStrategy = {{ task.exitStatus in {KILLED} ? 'retry' : 'finish' }}",
@@ -316,9 +330,11 @@ def sizes_kubernetes(verdict: Verdict, origin: Origin) -> str:
     memory, cpu = (by_name(rows_in(verdict, name), *names) for name in (MEMORY, CPU))
     documents: list[str] = []
     kept: list[str] = []
+    groups: list[list[VerdictRow]] = []
     places = tuple(dict.fromkeys((*memory, *cpu)))
     for place, made in zip(places, object_names(tuple(place[-1] for place in places)), strict=True):
         found = _Workload(place, made, memory.get(place, []), cpu.get(place, []))
+        groups += [list(one.rows) for held in (found.memory, found.cpu) for one in held.values()]
         if not found.changes:
             kept.append(found.name)
         elif found.kind and found.kind not in TEMPLATES:
@@ -332,6 +348,7 @@ def sizes_kubernetes(verdict: Verdict, origin: Origin) -> str:
             documents.append("\n".join(["---", *found.lines(verdict, origin), ""]))
     comments = [f"# {line}" for line in header_lines(verdict, origin)]
     comments.append(f"# {len(kept)} other workload(s) keep their requests.")
+    comments += [f"# {line}" for line in _one_size(groups, "container")]
     comments += [f"# {line}" for line in _not_named(verdict, (MEMORY, CPU), names[-1])]
     if any(row.action != KEEP and OWNER_KIND not in row.told and names[-1] in row.key for row in rows):
         comments.append(f"# Where the trace does not say what made a pod, the kind is {USUAL_KIND}: set it to yours.")
