@@ -207,6 +207,18 @@ def test_slurm_gives_every_job_of_the_trace_the_size_of_its_row(tmp_path, named,
     assert [job[0] for job in got] == [mib(one.size) for one in expected]
 
 
+def test_slurm_touches_no_job_beyond_the_scope_that_was_judged(slurm, tmp_path):
+    scoped = dataclasses.replace(ORIGIN, dataset_hash="abc123?user=ana&workload=long&workload=it%27s")
+    text = exported("slurm", slurm, scoped).decode()
+    assert "-- Only runs of user ana, workload it's or long were judged." in text
+    row = next(one for one in rows_in(slurm, MEMORY) if one.key["user"] == "ana" and one.request > 30)
+    asked = 32 * 1024
+    jobs = (("ana", "long"), ("ana", "it's"), ("ana", "short"), ("ana", ""), ("bob", "long"))
+    got = submitted(tmp_path, text, *((user, "train", asked, "", "", "lab", partition) for user, partition in jobs))
+    assert [job[0] for job in got] == [mib(row.size), mib(row.size), asked, asked, asked]
+    assert all("were judged" not in told(slurm, to) for to in EXPORTS if to != "nextflow")
+
+
 def test_slurm_of_a_trace_without_users_goes_by_name(tmp_path):
     table = slurm_jobs().drop(columns="user")
     found = verdict(table[table["requested_memory_bytes"] < 10 * GIB])

@@ -19,6 +19,7 @@ from workprof.answers.verdict import key_words, notes, rate_words, sentence, why
 from workprof.core.errors import SettingsError
 from workprof.core.fields import differences, write
 from workprof.core.records import to_json
+from workprof.core.scope import Scope, parsed, split
 from workprof.core.text import spreadsheet_text
 from workprof.core.units import GB, MIB, number, parse_size
 from workprof.core.words import counted, label
@@ -54,10 +55,21 @@ def header_lines(verdict: Verdict, origin: Origin) -> tuple[str, ...]:
         one_line(sentence(verdict), MOST_OF_A_NOTE),
         f"Requests advised by workprof {one_line(origin.version)}",
         f"Dataset: {one_line(origin.dataset)} ({one_line(origin.dataset_hash)})",
+        *(
+            (one_line(f"Only runs of {words} were judged.", MOST_OF_A_NOTE),)
+            if (words := scope_of(origin).words)
+            else ()
+        ),
         *((one_line(origin.note, MOST_OF_A_NOTE),) if origin.note else ()),
         f"Settings: {settings_line(verdict)}",
         *(one_line(note, MOST_OF_A_NOTE) for note in notes(verdict)),
     )
+
+
+def scope_of(origin: Origin) -> Scope:
+    """Return what the dataset was narrowed to."""
+    text = split(origin.dataset_hash)[1]
+    return parsed(text) if text else Scope()
 
 
 def settings_line(verdict: Verdict) -> str:
@@ -467,14 +479,23 @@ def sizes_slurm(verdict: Verdict, origin: Origin) -> str:
         "-- Beside slurm.conf, with JobSubmitPlugins=lua. `keys`: the columns of a job, the finest first. A row counts",
         "-- for the MiB requested per node (n) or per CPU (c); without a number, for any request. A job that names no",
         "-- account or partition has none. `size` is in the unit of the request; `retry` are the sizes to submit again",
-        "-- with after OUT_OF_MEMORY. `times` are minutes (t).",
+        "-- with after OUT_OF_MEMORY. `times` are minutes (t). A job that is not of `scope` is not touched.",
         *(f"-- {line}" for line in _not_named(verdict, (MEMORY, TIME))),
         "",
     ]
     for name, resource in (("sizes", MEMORY), ("times", TIME)):
         one = next((one for one in verdict.resources if one.resource == resource), None)
         lines += [f"local {name} = {{", *(["  keys = {},"] if one is None else _lua_rows(one)), "}", ""]
+    lines += ["local scope = {", *_lua_scope(scope_of(origin)), "}", ""]
     return "\n".join([*lines, *_LUA_FUNCTIONS, ""])
+
+
+def _lua_scope(scope: Scope) -> Iterator[str]:
+    """Yield the values that the fields of a job may have; without one a job has ''."""
+    for name, values in scope.of:
+        if name in JOB_FIELDS:
+            listed = ", ".join(f"[{lua_text(value)}] = true" for value in values)
+            yield f"  {JOB_FIELDS[name]} = {{ {listed} }},"
 
 
 SEPARATOR = "\n"
@@ -584,6 +605,11 @@ local function size_of(entry, asked)
 end
 
 function slurm_job_submit(job_desc, part_list, submit_uid)
+  for column, values in pairs(scope) do
+    if not values[job_desc[column] or ""] then
+      return slurm.SUCCESS
+    end
+  end
   local per_node, per_cpu = job_desc.min_mem_per_node, job_desc.min_mem_per_cpu
   if per_cpu ~= nil then
     local found = entry_of(sizes, job_desc, "c", per_cpu)
