@@ -22,9 +22,11 @@ from workprof.memory.exports import (
     Origin,
     groovy_text,
     literal_pattern,
+    lua_scope,
     lua_text,
     object_names,
     one_line,
+    scope_lines,
     sizes_csv,
     sizes_json,
     sizes_kubernetes,
@@ -290,6 +292,14 @@ def test_every_form_reads_back_with_sizes_retries_risk_and_evidence(listings, ki
         assert limits[f"workprof_{name}"] == size
 
 
+def test_a_script_of_a_policy_touches_its_scope_alone():
+    scoped = replace(ORIGIN, dataset_hash=f"{ORIGIN.dataset_hash}?workload=long&user=")
+    text = "\n".join(lua_scope(scoped))
+    assert text.startswith('local scope = {\n  user_name = { [""] = true },\n  partition = { ["long"] = true },\n}\n')
+    assert scope_lines(scoped) == ("Only runs of user none, workload long were judged.",)
+    assert scope_lines(ORIGIN) == ()
+
+
 def mib(size, cap):
     whole = math.ceil(size / MIB)
     return whole if cap is None else min(whole, math.floor(cap / MIB))
@@ -322,9 +332,21 @@ def lua_read(text):
     return codes.encode("latin-1").decode()
 
 
-LUA_FUNCTIONS = """function slurm_job_submit(job_desc, part_list, submit_uid)
+LUA_FUNCTIONS = """local scope = {
+}
+
+local function in_scope(job)
+  for column, values in pairs(scope) do
+    if not values[job[column] or ""] then
+      return false
+    end
+  end
+  return true
+end
+
+function slurm_job_submit(job_desc, part_list, submit_uid)
   local found = job_desc.name ~= nil and sizes[job_desc.name]
-  if found then
+  if found and in_scope(job_desc) then
     job_desc.min_mem_per_node = found.mb
   end
   return slurm.SUCCESS

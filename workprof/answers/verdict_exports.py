@@ -19,20 +19,22 @@ from workprof.answers.verdict import key_words, notes, rate_words, sentence, why
 from workprof.core.errors import SettingsError
 from workprof.core.fields import differences, write
 from workprof.core.records import to_json
-from workprof.core.scope import Scope, parsed, split
 from workprof.core.text import spreadsheet_text
 from workprof.core.units import GB, MIB, number, parse_size
 from workprof.core.words import counted, label
 from workprof.memory.exports import (
+    JOB_FIELDS,
     KILLED,
     MOST_OF_A_NOTE,
     Origin,
     groovy_text,
     literal_pattern,
+    lua_scope,
     lua_text,
     mebibytes,
     object_names,
     one_line,
+    scope_lines,
     yaml_text,
 )
 from workprof.memory.resources import COARSE, CPU, GPU, KEY_COLUMNS, MEMORY, OWNER_KIND, PER_CPU, TIME
@@ -55,21 +57,11 @@ def header_lines(verdict: Verdict, origin: Origin) -> tuple[str, ...]:
         one_line(sentence(verdict), MOST_OF_A_NOTE),
         f"Requests advised by workprof {one_line(origin.version)}",
         f"Dataset: {one_line(origin.dataset)} ({one_line(origin.dataset_hash)})",
-        *(
-            (one_line(f"Only runs of {words} were judged.", MOST_OF_A_NOTE),)
-            if (words := scope_of(origin).words)
-            else ()
-        ),
+        *scope_lines(origin),
         *((one_line(origin.note, MOST_OF_A_NOTE),) if origin.note else ()),
         f"Settings: {settings_line(verdict)}",
         *(one_line(note, MOST_OF_A_NOTE) for note in notes(verdict)),
     )
-
-
-def scope_of(origin: Origin) -> Scope:
-    """Return what the dataset was narrowed to."""
-    text = split(origin.dataset_hash)[1]
-    return parsed(text) if text else Scope()
 
 
 def settings_line(verdict: Verdict) -> str:
@@ -486,22 +478,11 @@ def sizes_slurm(verdict: Verdict, origin: Origin) -> str:
     for name, resource in (("sizes", MEMORY), ("times", TIME)):
         one = next((one for one in verdict.resources if one.resource == resource), None)
         lines += [f"local {name} = {{", *(["  keys = {},"] if one is None else _lua_rows(one)), "}", ""]
-    lines += ["local scope = {", *_lua_scope(scope_of(origin)), "}", ""]
-    return "\n".join([*lines, *_LUA_FUNCTIONS, ""])
-
-
-def _lua_scope(scope: Scope) -> Iterator[str]:
-    """Yield the values that the fields of a job may have; without one a job has ''."""
-    for name, values in scope.of:
-        if name in JOB_FIELDS:
-            listed = ", ".join(f"[{lua_text(value)}] = true" for value in values)
-            yield f"  {JOB_FIELDS[name]} = {{ {listed} }},"
+    return "\n".join([*lines, *lua_scope(origin), "", *_LUA_FUNCTIONS, ""])
 
 
 SEPARATOR = "\n"
 """Between the parts of a key in Lua; a name of a user has no line end."""
-JOB_FIELDS = {"user": "user_name", "task_name": "name", "group": "account", "workload": "partition"}
-"""Column -> the field of a job that holds it."""
 
 
 def _lua_rows(one: ResourceVerdict) -> Iterator[str]:
@@ -605,10 +586,8 @@ local function size_of(entry, asked)
 end
 
 function slurm_job_submit(job_desc, part_list, submit_uid)
-  for column, values in pairs(scope) do
-    if not values[job_desc[column] or ""] then
-      return slurm.SUCCESS
-    end
+  if not in_scope(job_desc) then
+    return slurm.SUCCESS
   end
   local per_node, per_cpu = job_desc.min_mem_per_node, job_desc.min_mem_per_cpu
   if per_cpu ~= nil then

@@ -14,6 +14,7 @@ from typing import Any
 
 from workprof.core.fields import differences, write
 from workprof.core.records import digest, to_json
+from workprof.core.scope import Scope, parsed, split
 from workprof.core.text import spreadsheet_text
 from workprof.core.units import GB, MIB
 from workprof.memory.size_lists import MOST_RETRIES, UNCHANGED, ListedSize, NamedSize, NeverRun, SizeList
@@ -39,6 +40,17 @@ def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
     """
     shown = "".join(character if character.isprintable() else " " for character in text.replace("\\", "/"))
     return shown if len(shown) <= most else shown[: most - 3] + "..."
+
+
+def scope_lines(origin: Origin) -> tuple[str, ...]:
+    """What the dataset was narrowed to in words, if it was."""
+    words = _scope_of(origin).words
+    return (one_line(f"Only runs of {words} were judged.", MOST_OF_A_NOTE),) if words else ()
+
+
+def _scope_of(origin: Origin) -> Scope:
+    text = split(origin.dataset_hash)[1]
+    return parsed(text) if text else Scope()
 
 
 def never_line(never: NeverRun) -> str:
@@ -90,6 +102,7 @@ def header_lines(origin: Origin, listing: SizeList) -> tuple[str, ...]:
         *((never,) if never else ()),
         f"Memory advised by workprof {one_line(origin.version)}",
         f"Dataset: {one_line(origin.dataset)} ({one_line(origin.dataset_hash)})",
+        *scope_lines(origin),
         *((one_line(origin.note, MOST_OF_A_NOTE),) if origin.note else ()),
         f"Settings: {list_settings_line(listing)}",
         f"Risk: {listing.tested}",
@@ -395,7 +408,7 @@ def sizes_slurm(listing: SizeList, origin: Origin) -> str:
     lines = [f"-- {line}" for line in header_lines(origin, listing)]
     lines += [
         "-- Beside slurm.conf, with JobSubmitPlugins=lua. `mb` is requested at submission; `next_mb` are the sizes to",
-        "-- submit again with after OUT_OF_MEMORY, in this order.",
+        "-- submit again with after OUT_OF_MEMORY, in this order. A job that is not of `scope` is not touched.",
         "local sizes = {",
     ]
     for one in listing.sizes:
@@ -406,14 +419,14 @@ def sizes_slurm(listing: SizeList, origin: Origin) -> str:
             f"  [{lua_text(one.task)}] = {{ mb = {mebibytes(one.size_bytes, listing.cap_bytes)}, "
             f"next_mb = {{ {later} }}{named} }},",
         ]
-    lines += ["}", "", *_LUA_FUNCTIONS]
+    lines += ["}", "", *lua_scope(origin), "", *_LUA_FUNCTIONS]
     return "\n".join([*lines, ""])
 
 
 _LUA_FUNCTIONS = (
     "function slurm_job_submit(job_desc, part_list, submit_uid)",
     "  local found = job_desc.name ~= nil and sizes[job_desc.name]",
-    "  if found then",
+    "  if found and in_scope(job_desc) then",
     "    job_desc.min_mem_per_node = found.mb",
     "  end",
     "  return slurm.SUCCESS",
@@ -425,6 +438,33 @@ _LUA_FUNCTIONS = (
     "",
     "return slurm.SUCCESS",
 )
+
+
+JOB_FIELDS = {"user": "user_name", "task_name": "name", "group": "account", "workload": "partition"}
+"""Column -> the field of a job of Slurm that holds it."""
+
+
+def lua_scope(origin: Origin) -> tuple[str, ...]:
+    """The Lua that tells whether a job is of the scope that was judged; without a value a job has ''."""
+    listed = [
+        f"  {JOB_FIELDS[name]} = {{ {', '.join(f'[{lua_text(value)}] = true' for value in values)} }},"
+        for name, values in _scope_of(origin).of
+        if name in JOB_FIELDS
+    ]
+    return (
+        "local scope = {",
+        *listed,
+        "}",
+        "",
+        "local function in_scope(job)",
+        "  for column, values in pairs(scope) do",
+        '    if not values[job[column] or ""] then',
+        "      return false",
+        "    end",
+        "  end",
+        "  return true",
+        "end",
+    )
 
 
 def lua_text(text: str) -> str:
