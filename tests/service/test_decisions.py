@@ -52,6 +52,24 @@ def test_a_decision_is_followed_and_told(state):
     }
 
 
+def test_a_job_beyond_the_scope_that_was_judged_gets_no_row_of_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKPROF_HOME", str(tmp_path / "home"))
+    table = jobs(3).drop(columns="finished")
+    with Workbench(from_environment()) as workbench:
+        workbench.ingest(table.assign(workload=["long", "short"] * (len(table) // 2)))
+        state = State(workbench, f"{workbench.datasets()[0].name}?workload=short")
+        try:
+            sized = sizes(state)
+        finally:
+            state.close()
+    row = sized.verdict.memory.rows[0]
+    asked = dict(row.key) | {"requested_memory_bytes": row.request * 1e9}
+    assert size_of(asked, sized) == size_of(asked | {"workload": "short"}, sized)
+    beyond = size_of(asked | {"workload": "long"}, sized)
+    assert (size_of(asked, sized)["action"], beyond["action"], beyond["size_gb"]) == ("lower", "keep", row.request)
+    assert beyond["why"] == "only runs of workload short were judged"
+
+
 def test_a_dataset_is_called_as_it_is_now(state):
     before = sizes(state)
     state.workbench.assessment(f"{before.dataset}?task_name={before.verdict.memory.rows[0].key['task_name']}")

@@ -131,7 +131,7 @@ def size_of(job: Job, sized: Sized) -> dict[str, Any]:
     """What to request for one job: the size of its row, else its request, with the reason."""
     asked = job.get("requested_memory_bytes")
     request = asked / GB if isinstance(asked, float) and asked > 0 else None
-    found = sized.sizes.find(job, request)
+    found = sized.find(job, request)
     row = found.row
     kept = row is None or row.action == KEEP or found.size == request
     source = "advice" if not kept else "request" if request else "usual request" if row else "none"

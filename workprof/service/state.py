@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 from workprof.answers.feedback import observed_answer
@@ -16,14 +17,14 @@ from workprof.core.alerts import Checked
 from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, WorkprofError
 from workprof.core.roles import OBSERVE, Actor, Role, act_as, whoami
-from workprof.core.scope import split
+from workprof.core.scope import Scope, parsed, split
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
 from workprof.memory.decided import decided
 from workprof.memory.decisions import Decision
 from workprof.memory.resources import KEY_COLUMNS
 from workprof.memory.verdict import Verdict
-from workprof.memory.verdict_sizes import Sizes
-from workprof.service.jobs import BadFields, FieldProblem, FieldReader
+from workprof.memory.verdict_sizes import Found, Sizes
+from workprof.service.jobs import BadFields, FieldProblem, FieldReader, Job
 from workprof.service.observations import Journal, place_of
 from workprof.service.prediction import Learned, Model, learned_of, load_model
 from workprof.store.audit import Audit
@@ -69,6 +70,18 @@ class Sized:
     def dataset(self) -> str:
         """The name of the dataset."""
         return self.learned.dataset
+
+    @cached_property
+    def scope(self) -> Scope:
+        """What the dataset was narrowed to."""
+        text = split(self.dataset)[1]
+        return parsed(text) if text else Scope()
+
+    def find(self, job: Job, request: float | None) -> Found:
+        """The row of a job; none of one that says it is not of the scope, as a job of another partition."""
+        if any(job.get(name, values[0]) not in values for name, values in self.scope.of):
+            return Found(None, request, f"only runs of {self.scope.words} were judged")
+        return self.sizes.find(job, request)
 
 
 class Held:
