@@ -22,7 +22,7 @@ from tests.service.running import free_port, serving, start
 from workprof.core.text import near
 from workprof.memory.questions import VERDICT
 from workprof.service.app import LONG_S, Threads
-from workprof.service.bodies import refuse_odd, runs_of
+from workprof.service.bodies import document_of, refuse_odd, runs_of
 from workprof.service.guard import UNEXPECTED, Doors, Guard, Limits
 from workprof.service.jobs import MOST_PROBLEMS, BadFields, FieldReader, number_of
 from workprof.service.metrics import Metrics
@@ -205,6 +205,24 @@ def test_a_refusal_says_each_thing_once():
     with pytest.raises(BadFields) as refused:
         settings_from(VERDICT, [("acceptable_kills", "-1")])
     assert refused.value.problems[0].allowed == "give a number such as 3, or a share such as 0.5%"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"task_name": "a", "task_name": "b"}',
+        b'{"jobs": [{"user": "x"}, {"task_name": "a:b", "user": "x", "task_name": "b"}]}',
+        b'{"task_name": "a", "jobs": [{"user": "c"}], "jobs": [], "task_name": "b"}',
+    ],
+)
+def test_an_object_with_a_name_twice_is_refused(body):
+    with pytest.raises(BadFields, match="allowed: one value: it is given more than once"):
+        document_of(body)
+
+
+def test_colons_in_texts_are_no_names():
+    for text in (b'{"task_name": "a:b", "Submit": "10:00:00"}', b'{"a": ' + b"[" * 1000 + b'":"' + b"]" * 1000 + b"}"):
+        assert document_of(text)
 
 
 def half_sent(port, n, text=b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "):

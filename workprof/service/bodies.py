@@ -1,13 +1,16 @@
 """What a request holds: a JSON document within bounds, and the jobs or runs in it."""
 
+import contextlib
+import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
 from pydantic import ValidationError
 
-from workprof.service.jobs import MOST_FIELDS, BadFields, FieldProblem, FieldReader, Job
+from workprof.service.jobs import MOST_FIELDS, TWICE, BadFields, FieldProblem, FieldReader, Job
 from workprof.service.models import BY, MOST_JOBS, Open
 from workprof.service.observations import LONGEST_ID, Run
 from workprof.service.state import NAMED
@@ -45,7 +48,25 @@ def document_of(body: bytes) -> dict[str, Any]:
         raise BadFields([FieldProblem("body", document, "a JSON object")])
     if len(document) > MOST_FIELDS:
         raise BadFields([FieldProblem("body", len(document), f"at most {MOST_FIELDS} fields of a job")])
+    _refuse_repeated(body, document)
     return document
+
+
+def _refuse_repeated(body: bytes, document: Mapping[str, Any]) -> None:
+    """Refuse an object with one name twice: of two values one would be lost. It is looked at where colons remain."""
+    lists = (document.get(name) for name in ("jobs", "runs"))
+    jobs = (one for held in lists if isinstance(held, list) for one in held if isinstance(one, dict))
+    if body.count(b":") > len(document) + sum(map(len, jobs)):
+        with contextlib.suppress(ValueError, RecursionError):  # what is read is a document already
+            json.loads(body, object_pairs_hook=_object_of)
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise BadFields([FieldProblem(twice, found[twice], TWICE)])
+    return found
 
 
 def refuse_odd(document: Mapping[str, Any], model: type[Open]) -> None:

@@ -27,6 +27,7 @@ MOST_FIELDS = 200
 MOST_PROBLEMS = 20
 """That one answer tells."""
 MOST_ALLOWED = 200
+TWICE = "one value: it is given more than once"
 MOST_TEXTS = 10_000
 """Numbers with a unit that a reader remembers."""
 

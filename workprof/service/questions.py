@@ -15,10 +15,9 @@ from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, by_name, check_value, leaves, put, read
 from workprof.core.question import Question
 from workprof.core.records import to_json
-from workprof.service.jobs import BadFields, FieldProblem
+from workprof.service.jobs import TWICE, BadFields, FieldProblem
 from workprof.service.state import LONGEST_NAME
 
-TWICE = "one value: it is given more than once"
 OF_OTHERS = ("nodes.", "phases.")
 """Beginnings of the questions about something else than jobs, which name their dataset."""
 ANY: Mapping[str, Any] = {"description": "Any value."}
