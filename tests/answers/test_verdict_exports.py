@@ -102,17 +102,18 @@ def test_no_name_of_a_trace_leaves_its_comment_or_quotes(to):
 LUA = """
 slurm = {SUCCESS = 0, NO_VAL = 4294967294}
 dofile(arg[1])
+local parts = load("return " .. arg[2])()
 for line in io.lines() do
   local user, name, node, cpu, minutes, account, partition = line:match("(.-)|(.-)|(.-)|(.-)|([^|]*)|?([^|]*)|?(.*)")
-  local job = {user_name = user, name = name, account = account, partition = partition,
+  local job = {user_name = user, name = name, account = account, partition = partition ~= "" and partition or nil,
     min_mem_per_node = tonumber(node), min_mem_per_cpu = tonumber(cpu), time_limit = tonumber(minutes)}
-  assert(slurm_job_submit(job, {}, 0) == slurm.SUCCESS)
+  assert(slurm_job_submit(job, parts, 0) == slurm.SUCCESS)
   print(job.min_mem_per_node, job.min_mem_per_cpu, job.time_limit)
 end
 """
 
 
-def submitted(tmp_path, text, *jobs):
+def submitted(tmp_path, text, *jobs, parts="{}"):
     """Return (MiB per node, MiB per CPU, minutes) of jobs after they passed the script; '' = not said.
 
     A job is user, name, MiB per node, MiB per CPU, minutes, and what it says of account and partition.
@@ -122,7 +123,7 @@ def submitted(tmp_path, text, *jobs):
     (tmp_path / "job_submit.lua").write_text(text, encoding="utf-8")
     (tmp_path / "submit.lua").write_text(LUA, encoding="utf-8")
     done = subprocess.run(
-        [lua, str(tmp_path / "submit.lua"), str(tmp_path / "job_submit.lua")],
+        [lua, str(tmp_path / "submit.lua"), str(tmp_path / "job_submit.lua"), parts],
         input="".join("|".join(map(str, job)) + "\n" for job in jobs),
         capture_output=True,
         text=True,
@@ -205,6 +206,26 @@ def test_slurm_gives_every_job_of_the_trace_the_size_of_its_row(tmp_path, named,
         ),
     )
     assert [job[0] for job in got] == [mib(one.size) for one in expected]
+
+
+def test_nothing_is_raised_above_what_a_partition_allows(slurm, tmp_path):
+    text = told(slurm, "slurm").replace('action = "lower"', 'action = "raise"').replace("size = ", "size = 1000000 + ")
+    parts = """{
+        short = {flag_default = 1, max_time = 720, max_mem_per_node = 40000, max_mem_per_cpu = 0},
+        long = {flag_default = 0, max_time = 4294967295, max_mem_per_node = 0},
+    }"""
+    of_long, of_both, of_none = submitted(
+        tmp_path,
+        text,
+        *(("ana", "train", 32 * 1024, "", 600, "lab", name) for name in ("long", "long,short")),
+        ("ana", "train", 50_000, "", 600, "lab", "short"),
+        parts=parts,
+    )
+    assert of_long[0] > 1_000_000 and of_long[2] > 1_000_000
+    assert (of_both[0], of_both[2]) == (40_000, 720)
+    assert of_none[2] == 720  # and what asks for more than is allowed is left to Slurm
+    (usual,) = submitted(tmp_path, text, ("ana", "train", 32 * 1024, "", 600), parts=parts)
+    assert (usual[0], usual[2]) == (40_000, 720)
 
 
 def test_slurm_touches_no_job_beyond_the_scope_that_was_judged(slurm, tmp_path):

@@ -573,16 +573,32 @@ local function entry_of(entries, job, unit, asked)
   end
 end
 
--- a size to lower to is never above what is asked, one to raise to never below; one that is left out stays, as does 0,
--- all memory of a node
-local function size_of(entry, asked)
+-- the least limit of a job's partitions, or of the default one where it names none; 0 and NO_VAL are no limit
+local function most_of(job, part_list, field)
+  local most = math.huge
+  for name, part in pairs(part_list or {}) do
+    local own = part.flag_default == 1
+    if job.partition ~= nil then
+      own = ("," .. job.partition .. ","):find("," .. name .. ",", 1, true) ~= nil
+    end
+    local limit = own and part[field]
+    if limit and limit > 0 and limit < slurm.NO_VAL then
+      most = math.min(most, limit)
+    end
+  end
+  return most
+end
+
+-- a size to lower to is never above what is asked, one to raise to never below, nor above `most` by itself; one that is
+-- left out stays, as does 0, all memory of a node
+local function size_of(entry, asked, most)
   if entry.action == "keep" or asked == 0 then
     return asked
   end
   if entry.action == "lower" then
     return math.min(entry.size, asked)
   end
-  return math.max(entry.size, asked)
+  return math.max(math.min(entry.size, most), asked)
 end
 
 function slurm_job_submit(job_desc, part_list, submit_uid)
@@ -593,19 +609,19 @@ function slurm_job_submit(job_desc, part_list, submit_uid)
   if per_cpu ~= nil then
     local found = entry_of(sizes, job_desc, "c", per_cpu)
     if found then
-      job_desc.min_mem_per_cpu = size_of(found, per_cpu)
+      job_desc.min_mem_per_cpu = size_of(found, per_cpu, most_of(job_desc, part_list, "max_mem_per_cpu"))
     end
   elseif per_node ~= nil then
     local found = entry_of(sizes, job_desc, "n", per_node)
     if found then
-      job_desc.min_mem_per_node = size_of(found, per_node)
+      job_desc.min_mem_per_node = size_of(found, per_node, most_of(job_desc, part_list, "max_mem_per_node"))
     end
   end
   local minutes = job_desc.time_limit
   if minutes ~= nil and minutes < slurm.NO_VAL then
     local found = entry_of(times, job_desc, "t", minutes)
     if found then
-      job_desc.time_limit = size_of(found, minutes)
+      job_desc.time_limit = size_of(found, minutes, most_of(job_desc, part_list, "max_time"))
     end
   end
   return slurm.SUCCESS
