@@ -26,7 +26,7 @@ from workprof.service.bodies import document_of, refuse_odd, runs_of
 from workprof.service.guard import UNEXPECTED, Doors, Guard, Limits
 from workprof.service.jobs import MOST_PROBLEMS, BadFields, FieldReader, number_of
 from workprof.service.metrics import Metrics
-from workprof.service.models import ObserveBody
+from workprof.service.models import Job, ObserveBody
 from workprof.service.prediction import Batches, TooMany
 from workprof.service.questions import settings_from
 from workprof.service.server import END_WITHIN_S, HEAD_WITHIN_S, Bounded
@@ -176,6 +176,15 @@ def test_a_number_is_refused_beyond_what_an_ingest_takes_and_told_what_is_allowe
     with pytest.raises(BadFields) as refused:
         reader.read({"JobName": "align", name: value})
     assert refused.value.problems[0].allowed == allowed
+
+
+def test_the_description_has_the_largest_number_that_is_taken():
+    told = Job.model_json_schema()["properties"]
+    for name in ("requested_memory_bytes", "requested_memory_gb", "requested_cpu_percent", "submit_time_s"):
+        most = told[name]["anyOf"][0]["maximum"]
+        assert FieldReader(("submit_time_s",)).read({"user": "a", name: most})
+        with pytest.raises(BadFields):
+            FieldReader(("submit_time_s",)).read({"user": "a", name: most * 1.001})
 
 
 def test_a_field_under_two_names_says_one_thing():

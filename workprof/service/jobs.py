@@ -173,7 +173,7 @@ class FieldReader:
             number *= place.scale
         elif isinstance(value, str):
             number = self._said.get((place, value))
-        return number if number is not None and number <= _most(place.field) else None
+        return number if number is not None and number <= most_of(place.field) else None
 
     def _learn(self, given: Sequence[object]) -> None:
         """Read the numbers that carry a unit ('64G', '1-00:00:00') as an ingest of the trace does, all at once."""
@@ -207,10 +207,10 @@ SUCH_AS = {
 def number_words(place: Place) -> str:
     """What is allowed of a number, in the unit of its name."""
     words = SUCH_AS.get(place.quantity, "") if place.scale == 1 or place.quantity == "B" else ""
-    return f"a number from 0 to {_most(place.field) / place.scale:.6g}{words}"
+    return f"a number from 0 to {most_of(place.field) / place.scale:.6g}{words}"
 
 
-def _most(field: str) -> float:
+def most_of(field: str) -> float:
     """The most that an ingest takes."""
     return BOUNDS[field].of_a_system if field in BOUNDS else LARGEST_NUMBER
 

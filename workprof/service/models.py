@@ -9,10 +9,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool, WithJsonSchema, create_model
 
+from workprof.core.units import GB
 from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.formats.fields import DESCRIPTIONS, TEXT_FIELDS
+from workprof.formats.new_jobs import IN_GB
 from workprof.memory.resources import KEY_COLUMNS
-from workprof.service.jobs import LARGEST_NUMBER, LONGEST_TEXT
+from workprof.service.jobs import LONGEST_TEXT, most_of
 from workprof.service.observations import LONGEST_ID
 from workprof.service.state import LONGEST_NAME
 
@@ -22,11 +24,7 @@ BY = ("task", "profile", "user", "group")
 """Accepted for a release: sizes go by the finest key that is known."""
 
 _TEXT = [{"type": "string", "maxLength": LONGEST_TEXT}, {"type": "number"}, {"type": "null"}]
-_NUMBER = [
-    {"type": "number", "minimum": 0, "maximum": LARGEST_NUMBER},
-    {"type": "string", "maxLength": 60, "description": "Its digits, with a unit where the trace has one: 64G."},
-    {"type": "null"},
-]
+_DIGITS = {"type": "string", "maxLength": 60, "description": "Its digits, with a unit where the trace has one: 64G."}
 AnyValue: TypeAlias = Annotated[JsonValue, WithJsonSchema({"description": "Any value."})]
 Dataset: TypeAlias = Annotated[
     str, Field(max_length=LONGEST_NAME, description="Name, or 8 characters of the hash; '' = the usual one.")
@@ -35,7 +33,9 @@ Dataset: TypeAlias = Annotated[
 
 def _value(name: str, words: str) -> Any:
     """A field of a job: read by the names and units of the trace, so anything is let through here."""
-    schema = {"anyOf": _TEXT if name in TEXT_FIELDS else _NUMBER, "description": words}
+    most = most_of(IN_GB[name]) / GB if name in IN_GB else most_of(name)
+    number = [{"type": "number", "minimum": 0, "maximum": most}, _DIGITS, {"type": "null"}]
+    schema = {"anyOf": _TEXT if name in TEXT_FIELDS else number, "description": words}
     return (Annotated[Any, WithJsonSchema(schema)], Field(default=None, json_schema_extra=_no_default))
 
 
