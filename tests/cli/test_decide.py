@@ -153,7 +153,12 @@ def test_nonsense_ends_with_2_and_says_what_to_give(workprof, tmp_path):
     ):
         assert words in workprof("memory", "decide", "runs", *arguments, ends=2).err
     odd = tmp_path / "odd.json"
-    for content, words in (("[", "cannot be read"), ("{}", "holds no decisions"), ('[{"state": "x"}]', "state 'x'")):
+    for content, words in (
+        ("[", "it is no JSON in UTF-8; write it with"),
+        ("", "it is no JSON in UTF-8; write it with"),
+        ("{}", "holds no decisions"),
+        ('[{"state": "x"}]', "state 'x'"),
+    ):
         odd.write_text(content)
         assert words in workprof("size", tmp_path / "runs.parquet", "--decisions", odd, ends=2).err
     odd.write_text(json.dumps([{"state": "accepted", "row_key": "user=u1"}]))

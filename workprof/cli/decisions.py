@@ -96,13 +96,15 @@ def read_decisions(path: Path) -> tuple[Decision, ...]:
 
     Raises SettingsError where the file holds something else.
     """
+    how = "write it with `workprof memory decisions NAME --json`"
     try:
-        given = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"--decisions {path} cannot be read: {error}") from None
+        given = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise SettingsError(f"--decisions {path} cannot be read: {error.strerror or error}; {how}") from None
+    except ValueError:
+        raise SettingsError(f"--decisions {path} cannot be read: it is no JSON in UTF-8; {how}") from None
     rows = given.get("decisions") if isinstance(given, dict) else given
     if not isinstance(rows, list):
-        how = "write it with `workprof memory decisions NAME --json`"
         raise SettingsError(f"--decisions {path} holds no decisions; {how}")
     return tuple(_decision(path, at, row) for at, row in enumerate(rows))
 
