@@ -147,7 +147,9 @@ def test_the_fewest_nodes_are_those_that_trying_each_number_finds():
     for seed in range(6):
         jobs = random_trace(seed, 80).drop(columns="requested_cpu_percent")
         found = asked(jobs, memory_bytes=16e9, most_wait_min=30.0)
-        tried = {n: np.quantile(waits(jobs, n, 16), 0.95) for n in range(1, found.needed.nodes + 4)}
+        tried = {
+            n: np.quantile(waits(jobs, n, 16), 0.95, method="inverted_cdf") for n in range(1, found.needed.nodes + 4)
+        }
         suffice = [n for n, wait in tried.items() if wait <= 1800]
         assert found.needed.nodes == min(suffice)
         assert found.needed.monotone == (suffice == list(range(min(suffice), found.needed.nodes + 4)))
@@ -312,3 +314,23 @@ def test_the_sizes_of_a_row_go_to_that_row():
     found = asked(mixed, memory_bytes=64e9)
     assert found.outcomes[0].waits.n_runs == len(mixed)
     assert found.outcome(SIZED).requested[0] < found.outcome(LATER).requested[0] / 2
+
+
+def test_nodes_do_not_suffice_where_fewer_than_95_of_100_runs_wait_within_the_limit():
+    start = BEGIN + 7200.0 * np.arange(19)
+    jobs = pd.DataFrame(
+        {
+            "task_name": "a",
+            "status": "COMPLETED",
+            "submit_time_s": np.append(start[:-1], start[-2]),  # 1 of 19 runs waits an hour for the one before it
+            "start_time_s": start,
+            "duration_s": 3600.0,
+            "requested_memory_bytes": 200 * GB,
+            "peak_memory_bytes": 4 * GB,
+        }
+    )
+    found = schedule_of({"jobs": jobs}, ScheduleSettings(memory_bytes=256 * GB))
+    assert found.needed.nodes == 2
+    assert {one.nodes: one.p95_s for one in found.curve}[1] == 3600
+    alone = schedule_of({"jobs": jobs}, ScheduleSettings(memory_bytes=256 * GB, nodes=1))
+    assert alone.outcomes[0].waits.p95_s == 3600  # no wait between those of two runs
