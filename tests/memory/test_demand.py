@@ -143,3 +143,41 @@ def test_what_cannot_be_followed_is_refused_in_words():
         asked(jobs.drop(columns=["submit_time_s", "start_time_s"]))
     with pytest.raises(NotEnoughData, match="choose days"):
         asked(few_jobs(days=200), bins="hour")
+
+
+def steady(mean_days, days=70, n=2_000, seed=1):
+    rng = np.random.default_rng(seed)
+    start = MONDAY_S + np.sort(rng.uniform(0, days * 86400, n))
+    return pd.DataFrame(
+        {
+            "task_name": "a",
+            "status": "COMPLETED",
+            "start_time_s": start,
+            "duration_s": rng.exponential(mean_days * 86400, n),
+            "requested_memory_bytes": 8e9,
+            "peak_memory_bytes": 4e9,
+        }
+    )
+
+
+def test_demand_that_is_steady_does_not_rise_because_runs_from_before_the_trace_are_not_in_it():
+    jobs = steady(4)
+    found = asked(jobs, of=REQUESTED)
+    row, size = found.rows[0], 8 * 4 * 2_000 / 70
+    left = jobs.duration_s.to_numpy() / 86400
+    age = (found.edges_s[0] - jobs.start_time_s.min()) / 86400
+    missing = [np.maximum(left - one, 0).sum() / left.sum() for one in (age - 1, age)]
+    assert missing[0] > 0.05 > missing[1]
+    assert (found.n_unsettled, len(row.changes)) == (0, 0) and row.slope.low < 0 < row.slope.high
+    assert np.mean(row.amounts) == pytest.approx(size, rel=0.1)
+    assert "rising" not in demand_sentence(found, row)
+    assert any(f"first {found.n_early} days" in note and "left out" in note for note in demand_answer(found).notes)
+    assert asked(jobs, of=RUNS).n_early == 0
+
+
+def test_runs_as_long_as_the_trace_are_told_and_no_rise_of_theirs_is():
+    found = asked(steady(40), of=REQUESTED)
+    answer = demand_answer(found)
+    assert found.n_early == 0 and found.n_unsettled > 35 and found.rows[0].slope.low > 0
+    assert "rising" not in answer.sentence
+    assert any(f"first {found.n_unsettled} days" in note and "may be of that alone" in note for note in answer.notes)

@@ -14,6 +14,7 @@ from workprof.core.words import counted
 from workprof.memory.demand import (
     DURATION,
     LEVEL,
+    MISSING,
     REQUESTED,
     RUNS,
     SHORT,
@@ -208,7 +209,7 @@ def demand_sentence(result: Demand, row: DemandRow) -> str:
     slope, name = row.slope, FOLLOWED[result.settings.of]
     whose = "" if row is result.rows[0] else f" of {row.name}"
     first = f"{name}{whose} {'are' if result.settings.of == RUNS else 'is'} {amount(result, average(row))} on average"
-    if slope.low > 0 or slope.high < 0:
+    if (slope.low > 0 or slope.high < 0) and not result.n_unsettled:
         way = "rising" if slope.per_week > 0 else "falling"
         first += f", {way} by {amount(result, abs(slope.per_week))} a week"
     if row.ahead.why_not:
@@ -289,6 +290,15 @@ def notes(result: Demand) -> Iterator[str]:
     if result.n_rows_left_out:
         yield f"{counted(result.n_rows_left_out, 'smaller row')} are in all runs only, or have runs in too few bins."
     yield "Bins are whole ones from first to last arrival; runs that began before the trace are not in it."
+    n_bins, name = result.n_early or result.n_unsettled, result.settings.bins
+    first, much = name if n_bins == 1 else counted(n_bins, name), f"over {100 * MISSING:.0f} %"
+    if result.n_early:
+        yield f"In the first {first} those would hold {much} of the memory: that time is left out."
+    if result.n_unsettled:
+        yield (
+            f"In the first {first} those would hold {much} of the memory. A rise, a new level or an anomaly may be of "
+            "that alone."
+        )
     if result.settings.bins == "hour" and of != DURATION:
         yield "The forecast is of days."
 
@@ -308,6 +318,8 @@ def demand_answer(result: Demand) -> Answer:
             "n_runs": result.n_runs,
             "n_left_out": result.n_left_out,
             "n_rows_left_out": result.n_rows_left_out,
+            "n_early_bins_left_out": result.n_early,
+            "n_unsettled_bins": result.n_unsettled,
             **({} if weeks.rows else {"weeks": ()}),
             "seasons": [
                 {"row": one.name, "season": season.name, "effects": season.effects, "reach": season.reach}

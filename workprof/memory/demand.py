@@ -37,6 +37,10 @@ MOST_BINS = 2_200
 """A quarter of a year of hours; Theil-Sen compares every bin with every other."""
 FEWEST_DAYS = 4 * 7
 """Whole days from which bins are days."""
+MISSING = 0.05
+"""Share of what is held that runs from before the trace may have: bins in which they have more are left out."""
+KEPT_SHARE = 0.75
+"""Of the bins, at least: where fewer would be left, all stay and the answer says so."""
 KNOWN_SHARE = 0.5
 """Of the bins that need a run for a row's durations."""
 
@@ -179,6 +183,8 @@ class Demand(Shown):
     n_runs: int  # that are in the series
     n_left_out: int  # without a time, a run time, or what is followed
     n_rows_left_out: int  # smaller ones, and those with runs in too few bins for run times
+    n_early: int  # first bins of the trace that are left out, as runs from before it would hold more than `MISSING`
+    n_unsettled: int  # first bins of the series in which they would, and which stay, as too few would be left
     seconds: float
 
     @property
@@ -260,6 +266,8 @@ def demand_of(frames: Mapping[str, pd.DataFrame], settings: DemandSettings, prog
             f"the trace has {max(len(edges) - 1, 0):,} whole {name}s between its first and its last arrival; demand "
             f"over time needs {FEWEST_BINS} to {MOST_BINS:,}{other}"
         )
+    n_early, n_unsettled = _early(followed, edges)
+    edges, days = edges[n_early:], days[days >= edges[n_early]]
     total = np.bincount(followed.who, weights=_size(followed), minlength=len(runs.whose))
     order = [int(code) for code in np.argsort(-total, kind="stable") if total[code] > 0]
     row_ids = jobs["row_id"].to_numpy(dtype=np.int64) if "row_id" in jobs.columns else np.arange(len(jobs))
@@ -286,6 +294,8 @@ def demand_of(frames: Mapping[str, pd.DataFrame], settings: DemandSettings, prog
         n_runs=len(followed.start_s),
         n_left_out=len(jobs) - len(followed.start_s),
         n_rows_left_out=len(order) - len(rows) + 1 if len(order) > 1 else 0,
+        n_early=n_early,
+        n_unsettled=n_unsettled,
         seconds=time.perf_counter() - started,
     )
 
@@ -315,6 +325,24 @@ def _size(followed: _Followed) -> Floats:
     """(n,) by which rows are ranked: GB·s, or runs."""
     held = followed.of in (REQUESTED, USED)
     return followed.weight * (followed.end_s - followed.start_s) if held else np.ones(len(followed.weight))
+
+
+def _early(followed: _Followed, edges_s: Floats) -> tuple[int, int]:
+    """The first bins to leave out, and those that are as incomplete and stay.
+
+    A trace has no run from before its first arrival. Were demand steady, runs would at an age of the trace lack what
+    they hold beyond that age, of all that they hold: the mean residual life of renewal theory.
+    """
+    if followed.of not in (REQUESTED, USED):
+        return 0, 0
+    seconds, weight = followed.end_s - followed.start_s, followed.weight
+    ages = edges_s[:-1] - float(followed.start_s.min())
+    order = np.argsort(seconds, kind="stable")
+    longer = np.searchsorted(seconds[order], ages, side="right")  # runs from there on last longer than an age
+    held, rate = (np.append(np.cumsum(one[order][::-1])[::-1], 0.0) for one in (seconds * weight, weight))
+    n_early = int((held[longer] - ages * rate[longer] > MISSING * held[0]).sum())
+    n_left = len(ages) - n_early
+    return (n_early, 0) if n_left >= max(FEWEST_BINS, KEPT_SHARE * len(ages)) else (0, n_early)
 
 
 def _whole_bins(first: float, last: float, offset_s: float, name: str) -> Floats:
