@@ -6,6 +6,7 @@ attempts are charged. Decisions change nothing here.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -56,6 +57,7 @@ class BeforeAfter:
 class RollupRow:
     """One row, or the total. Memory and cores are held on average from the first start to the last end.
 
+    Cores are NaN where the table does not tell requests and use of them.
     Runs, kills and GB·h are of runs with a request of memory.
     """
 
@@ -141,7 +143,7 @@ def _held(resource: Resource, column: str, settings: VerdictSettings) -> _Held:
 
 def _row(name: str, held: Mapping[str, _Held]) -> RollupRow:
     n_runs, kills, before, after, *memory = held[MEMORY].row_of(name).tolist()
-    *_, cores_before, cores_after = held[CPU].row_of(name).tolist() if CPU in held else (0.0, 0.0)
+    *_, cores_before, cores_after = held[CPU].row_of(name).tolist() if CPU in held else (math.nan, math.nan)
     cores = BeforeAfter(cores_before, cores_after)
     return RollupRow(name, int(n_runs), BeforeAfter(*memory), cores, BeforeAfter(before, after), int(kills))
 
