@@ -425,6 +425,11 @@ def test_nodes_are_those_of_runs_with_a_time_on_all_their_nodes():
     small = asked(table, 16e9)
     assert small.memory.what_if.nodes.n_too_large == 300
     assert "300 runs request more than such a node has." in what_if_sentence(small)
+    changed = verdict(table, what_if=WhatIfSettings(times=0.5, node_bytes=16e9))
+    assert "with these sizes at least" in what_if_sentence(small)
+    told = what_if_sentence(changed)  # the nodes are not of the changed requests, and not of all runs
+    assert "At the peak of the later runs, as requested today, at least" in told
+    assert "with the sizes of the plan at least" in told and "these sizes" not in told
     times = ["submit_time_s", "start_time_s", "end_time_s"]
     half = asked(table.mask((table.index >= 450)[:, None] & table.columns.isin(times)))
     early = asked(table[:450]).memory.what_if.nodes

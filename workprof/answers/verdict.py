@@ -692,8 +692,14 @@ def what_if_sentence(verdict: Verdict) -> str:
     if found.nodes is not None:
         nodes, decided = found.nodes, verdict.memory.decided
         which = "the sizes of all rows" if decided is not None and decided.left_out else "these sizes"
+        peak = "At the peak"
+        if parts:  # they are of another change, on all runs
+            peak, which = (
+                "At the peak of the later runs, as requested today,",
+                f"the {which.split(' ', 1)[1]} of the plan",
+            )
         parts.append(
-            f"At the peak at least {counted(nodes.before_peak, 'node')} of {gb(nodes.size)} "
+            f"{peak} at least {counted(nodes.before_peak, 'node')} of {gb(nodes.size)} "
             f"{'is' if nodes.before_peak == 1 else 'are'} needed; with {which} at least {nodes.peak:,}."
         )
         if nodes.n_too_large:
