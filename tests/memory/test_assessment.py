@@ -10,7 +10,7 @@ from scipy import stats
 
 from tests.memory.traces import trace
 from tests.shared_data import needs_shared_data
-from workprof.answers.assessment import assessment_answer
+from workprof.answers.assessment import assessment_answer, fact_answer, facts_sentence
 from workprof.charts.tour import waste_meaning
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.records import pack, to_json, unpack
@@ -370,3 +370,22 @@ def test_points_of_a_number_and_boxes_of_a_category():
 
 def regions():
     return FactPointsSettings("region")
+
+
+def test_a_field_that_goes_with_memory_by_chance_is_called_no_predictor():
+    rng = np.random.default_rng(4)
+    runs = planted().assign(region=rng.permutation(planted()["region"]), workload=rng.choice(["a", "b"], 400))
+    held = ["task_name", "peak_memory_bytes", "requested_memory_bytes", "duration_s", "workload"]
+    bare = runs.loc[runs["task_name"] == "small", held]
+    facts = [one for one in assessment_of({"jobs": bare}, AssessmentSettings()).features.facts if not one.task]
+    assert any(one.known == BEFORE for one in facts)
+    assert (
+        facts_sentence(facts, "") == "No field known before the run predicts the memory over all tasks beyond chance."
+    )
+    told = [one for one in assessment_of({"jobs": planted()}, AssessmentSettings()).features.facts if one.task == "big"]
+    assert facts_sentence(told, "big").startswith("Best submit-time predictor for big: input")
+
+
+def test_a_column_of_which_nobody_said_when_it_is_known_is_told_as_such():
+    found = fact_points_of({"jobs": planted()}, FactPointsSettings("noise"))
+    assert fact_answer(found).sentence == "noise against the memory of 400 runs; nobody said when it is known."

@@ -14,7 +14,7 @@ from workprof.core.table import Column
 from workprof.core.units import format_share, gb, gb_h
 from workprof.core.words import column_words, counted, shortened
 from workprof.memory.assessment import AUTO, HEAVY, LIGHT, MODERATE, Assessment, Utilisation
-from workprof.memory.facts import AFTER, BEFORE, FactPoints, MemoryFact, MemoryFacts
+from workprof.memory.facts import AFTER, BEFORE, UNSURE, FactPoints, MemoryFact, MemoryFacts
 from workprof.memory.usage import lower_bound_words
 
 UTILISATION = Column(
@@ -251,12 +251,17 @@ def boxes_note(result: Assessment, drawn: int, end_gb: float) -> str:
     return words
 
 
+CHANCE = 0.05
+"""Of any of all tests of an analysis: fields below it are said to predict."""
+
+
 def facts_sentence(facts: Sequence[MemoryFact], task: str) -> str:
     """Which field predicts the memory of a task best before it runs; '' = of all tasks."""
-    best = next((fact for fact in facts if fact.known == BEFORE), None)
+    before = [fact for fact in facts if fact.known == BEFORE]
+    best = next((fact for fact in before if fact.p_adjusted < CHANCE), None)
     where = f"for {shown(task)}" if task else "over all tasks"
     if best is None:
-        return f"No field known before the run predicts the memory {where}."
+        return f"No field known before the run predicts the memory {where}{' beyond chance' if before else ''}."
     return f"Best submit-time predictor {where}: {column_words(best.column)} (strength {best.strength:.2f} of 1)."
 
 
@@ -289,12 +294,16 @@ def fact_answer(result: FactPoints) -> Answer:
         order = np.argsort(points, kind="stable")
         parts = [(points[part], result.used_gb[part]) for part in np.array_split(order, PARTS) if len(part)]
         tables = (Table("quarters", "Use by quarters of the runs", QUARTERS, parts),)
-    settings, when = result.settings, f"{result.known}{': not usable for prediction' * (result.known == AFTER)}"
+    settings, when = (
+        result.settings,
+        f"it is known {result.known}{': not usable for prediction' * (result.known == AFTER)}",
+    )
+    when = "nobody said when it is known" if result.known == UNSURE else when
     whose = f" of {shown(settings.task)}" if settings.task else ""
     missing = f" {result.n_missing:,} runs have no value." if result.n_missing else ""
     drawn = f" {len(points):,} runs are drawn." if 0 < len(points) < result.n else ""
     return Answer(
-        f"{shortened(settings.column)} against the memory of {counted(result.n, 'run')}{whose}; it is known {when}.",
+        f"{shortened(settings.column)} against the memory of {counted(result.n, 'run')}{whose}; {when}.",
         tables=tables,
         notes=(f"{result.n:,} runs.{drawn}{missing}",),
         document={
