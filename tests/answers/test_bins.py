@@ -12,7 +12,8 @@ from workprof.answers.bins import answer, curve_answer, profile_answer, use_sent
 from workprof.answers.scenarios import bins_scenario
 from workprof.core.answer import to_frame, to_json, to_text
 from workprof.core.units import GB, format_share, gb_h
-from workprof.memory.bins import PROFILE_COLUMN, ProfileBinSettings, profile_bins_of
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.bins import PROFILE_COLUMN, ProfileBinSettings, bins_of, improvement_curve, profile_bins_of
 from workprof.store.reports import Dataset
 
 DATASET = Dataset("runs", "ab" * 16, "jobs", "generic", 60, 60, "2026-01-01", "corrected", "runs.csv")
@@ -144,3 +145,18 @@ def test_a_record_of_the_library_shows_its_answer(record, told):
     pd.testing.assert_frame_equal(found.to_frame(), to_frame(told(found)))
     assert told(found).sentence in found._repr_html_()
     assert len(found.figure().data) >= 3
+
+
+def test_the_curve_names_the_fewest_bins_that_save_as_much():
+    runs = pd.DataFrame(
+        {
+            "task_name": "t",
+            "requested_memory_bytes": 8e9,
+            "peak_memory_bytes": 4e9,
+            "duration_s": np.append(3600.0, np.zeros(11)),
+        }
+    )
+    told = curve_answer(improvement_curve({"jobs": runs}, BinSettings(task="t")))
+    assert told.sentence == "1 bin saves at most 47.5 % of the requests; more bins save no more."
+    timeless = bins_of({"jobs": runs.assign(duration_s=0.0)}, BinSettings(task="t", k=1))
+    assert answer(timeless).sentence.startswith("1 bin for t saves an unknown share")

@@ -196,7 +196,7 @@ def bins_sentence(result: Bins, about: str = "") -> str:
     whose = f"{counted(len(result.edges_bytes), 'bin')}{f' for {about}' if about else ''}"
     runs = f"the GB·h that {counted(effect.n_runs, 'run')} {'requests' if effect.n_runs == 1 else 'request'}"
     if not np.isfinite(share):
-        return f"{whose} save an unknown share of {runs}: no run took time."
+        return f"{whose} save{'s' * (len(result.edges_bytes) == 1)} an unknown share of {runs}: no run took time."
     more = _more(share)
     verb, limit = ("cost", "more than") if more else ("save", "of")
     verb = f"{verb}s" if len(result.edges_bytes) == 1 else verb
@@ -313,11 +313,12 @@ COUNTED = {COUNT: "every run counts as one", TIME: "by hours"}
 
 
 def curve_answer(result: ImprovementCurve, chosen: int = 0) -> Answer:
-    """What one to eight bins save; `chosen` = the number that is told of, 0 = the largest."""
+    """What one to eight bins save; `chosen` = the number that is told of, 0 = the fewest that save most."""
     names = [one.name for one in fields(NoBins)]
     saved = [NoBins(*(float(getattr(result, name)[at]) for name in names)) for at in range(len(result.k))]
     numbers = [Number("", *one) for one in zip(result.k, result.edges_bytes, saved, strict=True)]
-    at = result.k.index(chosen or result.k[-1])
+    shares = [format_share(one.weighted_saved_share) for one in saved]
+    at = result.k.index(chosen) if chosen else shares.index(shares[-1])  # the fewest that save as much
     bounds = [Number(PERFECT_HEADROOM, 0, (), result.continuous), Number(PERFECT, 0, (), result.oracle)]
     columns = tuple(replace(one, shown=result.settings.weight not in COUNTED or one.shown) for one in NUMBERS)
     counting = COUNTED.get(result.settings.weight, "by hours x price")
@@ -335,5 +336,6 @@ def _curve_sentence(result: ImprovementCurve, chosen: Number) -> str:
     bins, ending = counted(chosen.k, "bin"), "s" if chosen.k == 1 else ""
     size = format_share(abs(share))
     here = f"cost{ending} {size} more than" if _more(share) else f"save{ending} at most {size} of"
-    limit = "no number of bins saves" if _more(bound) else f"more bins save at most {format_share(bound)}"
+    limit = f"more bins save {'no more' if format_share(bound) == format_share(share) else f'at most {format_share(bound)}'}"
+    limit = "no number of bins saves" if _more(bound) else limit
     return f"{bins} {here} the requests; {limit}."
