@@ -13,7 +13,7 @@ from workprof.core.words import column_words, counted
 from workprof.memory.facts import AFTER
 from workprof.memory.model_data import InputFact
 from workprof.memory.model_tables import PredictorTables
-from workprof.memory.models import ModelResult, PredictorResult, Waterfall
+from workprof.memory.models import ModelResult, PredictorResult, Waterfall, clearly_cheaper
 
 
 def _sampling(one: ModelResult) -> str:
@@ -126,19 +126,20 @@ def models_answer(result: PredictorResult) -> Answer:
 
 
 def _document(one: ModelResult) -> dict[str, Any]:
-    document = {name: value for name, value in vars(one).items() if name != "predicted"}
+    document = {name: value for name, value in vars(one).items() if name not in ("predicted", "charged_each_gb_h")}
     return document | {"u_rate_interval": [one.u_rate_interval.low, one.u_rate_interval.high]}
 
 
 def models_sentence(result: PredictorResult) -> str:
     """Which model to take, and what it saves and breaks."""
-    best = every_model(result)[0]
-    gain = best.replayed_improvement - max(
-        result.constant.replayed_improvement, result.cheapest_constant.replayed_improvement
-    )
+    best, constants = every_model(result)[0], (result.constant, result.cheapest_constant)
+    one_bin = max(constants, key=lambda one: one.replayed_improvement)
+    gain = best.replayed_improvement - one_bin.replayed_improvement
     more = f"It is {gain * 100:.1f} percentage points better than one bin for every run"
     if gain <= 0:
         more = "One bin for every run is as good, so no model is needed"
+    elif not clearly_cheaper(best, one_bin, len(result.models) + len(result.cheapest)):
+        more = f"One bin for every run saves {gain * 100:.1f} percentage points less, which may be chance"
     return (
         f"With the model {best.name}, {shown(result.task)} holds {saved(best.saved_share)} than requested. {more}. "
         f"{counted(best.failures, 'attempt')} failed in the replay of {counted(best.n_test, 'test run')}."

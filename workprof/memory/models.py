@@ -112,6 +112,10 @@ def bare_edges(edges_bytes: Floats, bins: BinSettings) -> Floats:
 LIKELIEST, CHEAPEST = "likeliest", "cheapest"
 
 
+CHANCE = 0.05
+"""Below it, the best model is called better than one bin for every run."""
+
+
 @dataclass(frozen=True)
 class ModelResult:
     """One model on the test runs."""
@@ -133,6 +137,7 @@ class ModelResult:
     # so that a saving with such runs is no saving
     n_never_finished: int
     charged_gb_h: float  # of the replay
+    charged_each_gb_h: Floats  # (n_test,) of it, by run
     n_test: int  # test runs
     waterfall: Waterfall  # what leads from the requests of the test runs to `charged_gb_h`
     predicted: Ints  # (n_test,) bins
@@ -372,6 +377,7 @@ def _result(data: PredictorData, settings: PredictorSettings, predicted: Ints) -
         failures=int(replay.failures.sum()),
         n_never_finished=replay.n_never_fit + replay.n_given_up,
         charged_gb_h=charged,
+        charged_each_gb_h=replay.charged_gb_h,
         n_test=scores.n,
         waterfall=waterfall_of(started, data.edges_bytes, data.task.bins, settings.retry),
         predicted=predicted,
@@ -380,6 +386,19 @@ def _result(data: PredictorData, settings: PredictorSettings, predicted: Ints) -
         fell_back=False,
         seconds=0.0,
     )
+
+
+def clearly_cheaper(best: ModelResult, other: ModelResult, n_models: int) -> bool:
+    """Whether the best of so many models holds less than another, run by run, beyond chance and beyond the choice.
+
+    A paired t test on the test runs, its level shared by the models that the best was chosen of (Bonferroni).
+    """
+    from scipy.stats import ttest_1samp  # noqa: PLC0415  heavy
+
+    less = other.charged_each_gb_h - best.charged_each_gb_h
+    if not np.ptp(less) > 0:
+        return bool(less.mean() > 0)
+    return bool(ttest_1samp(less, 0.0, alternative="greater").pvalue * n_models < CHANCE)
 
 
 def _saved(charged: float, before: float) -> float:
