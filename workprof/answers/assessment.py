@@ -294,11 +294,9 @@ def fact_answer(result: FactPoints) -> Answer:
         order = np.argsort(points, kind="stable")
         parts = [(points[part], result.used_gb[part]) for part in np.array_split(order, PARTS) if len(part)]
         tables = (Table("quarters", "Use by quarters of the runs", QUARTERS, parts),)
-    settings, when = (
-        result.settings,
-        f"it is known {result.known}{': not usable for prediction' * (result.known == AFTER)}",
-    )
-    when = "nobody said when it is known" if result.known == UNSURE else when
+    settings, known = result.settings, result.known
+    when = f"it is known {known}{': not usable for prediction' * (known == AFTER)}"
+    when = "nobody said when it is known" if known == UNSURE else when
     whose = f" of {shown(settings.task)}" if settings.task else ""
     missing = f" {result.n_missing:,} runs have no value." if result.n_missing else ""
     drawn = f" {len(points):,} runs are drawn." if 0 < len(points) < result.n else ""

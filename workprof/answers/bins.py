@@ -336,6 +336,6 @@ def _curve_sentence(result: ImprovementCurve, chosen: Number) -> str:
     bins, ending = counted(chosen.k, "bin"), "s" if chosen.k == 1 else ""
     size = format_share(abs(share))
     here = f"cost{ending} {size} more than" if _more(share) else f"save{ending} at most {size} of"
-    limit = f"more bins save {'no more' if format_share(bound) == format_share(share) else f'at most {format_share(bound)}'}"
-    limit = "no number of bins saves" if _more(bound) else limit
-    return f"{bins} {here} the requests; {limit}."
+    most = format_share(bound)
+    more = f"more bins save {'no more' if most == format_share(share) else f'at most {most}'}"
+    return f"{bins} {here} the requests; {'no number of bins saves' if _more(bound) else more}."

@@ -694,10 +694,8 @@ def what_if_sentence(verdict: Verdict) -> str:
         which = "the sizes of all rows" if decided is not None and decided.left_out else "these sizes"
         peak = "At the peak"
         if parts:  # they are of another change, on all runs
-            peak, which = (
-                "At the peak of the later runs, as requested today,",
-                f"the {which.split(' ', 1)[1]} of the plan",
-            )
+            peak = "At the peak of the later runs, as requested today,"
+            which = f"the {which.split(' ', 1)[1]} of the plan"
         parts.append(
             f"{peak} at least {counted(nodes.before_peak, 'node')} of {gb(nodes.size)} "
             f"{'is' if nodes.before_peak == 1 else 'are'} needed; with {which} at least {nodes.peak:,}."
