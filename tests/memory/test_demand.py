@@ -181,3 +181,15 @@ def test_runs_as_long_as_the_trace_are_told_and_no_rise_of_theirs_is():
     assert found.n_early == 0 and found.n_unsettled > 35 and found.rows[0].slope.low > 0
     assert "rising" not in answer.sentence
     assert any(f"first {found.n_unsettled} days" in note and "may be of that alone" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize("of", [RUNS, REQUESTED])
+def test_few_runs_at_random_have_no_anomalies_and_a_burst_has(of):
+    """Counts below one an hour are far from normal: 0 in most bins, and now and then 4."""
+    jobs = steady(1 / 24, days=40, n=480, seed=3)
+    quiet = asked(jobs, of=of, bins="hour").rows[0]
+    assert len(quiet.anomalies) <= 1
+    burst = jobs.iloc[:25].assign(start_time_s=MONDAY_S + 20.5 * 86400)
+    found = asked(pd.concat([jobs, burst], ignore_index=True), of=of, bins="hour")
+    at = int(np.searchsorted(found.edges_s, MONDAY_S + 20.5 * 86400, side="right")) - 1
+    assert at in [one.bin for one in found.rows[0].anomalies]

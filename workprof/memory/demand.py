@@ -23,7 +23,16 @@ from workprof.core.units import DAY_S, HOUR_S, dated
 from workprof.memory.ledger_runs import LedgerRuns, ledger_runs, local_shift_s
 from workprof.memory.ledger_settings import MEMORY, TASK, LedgerSettings
 from workprof.memory.over_time import Placed, RowsBy, bin_edges, spread
-from workprof.memory.series import FEWEST_BINS, FEWEST_CYCLES, Parts, Season, bridged, continued, taken_apart
+from workprof.memory.series import (
+    FALSE_ALARMS,
+    FEWEST_BINS,
+    FEWEST_CYCLES,
+    Parts,
+    Season,
+    bridged,
+    continued,
+    taken_apart,
+)
 from workprof.memory.usage import ALL_RUNS
 
 if TYPE_CHECKING:
@@ -383,6 +392,25 @@ class _Behind:
         named = self.row_ids[self.own.table_rows[order[:MOST_NAMED]]]
         return Anomaly(place, value, expected, len(own), usual, task, share, named)
 
+    def chance(self, value: float, expected: float) -> float:
+        """Of a bin as far out, were runs to arrive at random; 0 for run times, which no run adds to.
+
+        Source: The scaled Poisson distribution of weighted counts (Bohm & Zech 2014): few or large runs make a sum far
+        from normal.
+        """
+        from scipy.special import gammainc, gammaincc  # noqa: PLC0415  heavy
+
+        own = self.own
+        if own.of == DURATION:
+            return 0.0
+        unit = 1.0
+        if own.of in (REQUESTED, USED):
+            bins = (own.end_s - own.start_s) / float(self.edges_s[1] - self.edges_s[0])
+            held = own.weight * np.minimum(bins, 1.0)  # of a bin, in as many as a run overlaps
+            unit = float((np.maximum(bins, 1.0) * held**2).sum() / (np.maximum(bins, 1.0) * held).sum())
+        count, rate = value / unit, max(expected, 0.0) / unit
+        return float(gammainc(count, rate) if value > expected else gammaincc(count + 1.0, rate))
+
     def counts(self) -> Floats:
         """(n_bins,) runs behind each bin."""
         edges, own = self.edges_s, self.own
@@ -399,7 +427,15 @@ def _row(
     parts = taken_apart(bridged(values), periods)
     bins_a_week = 7 * DAY_S / float(behind.edges_s[1] - behind.edges_s[0])
     usual = float(np.median(behind.counts()))
-    told = [place for place in parts.anomalies.tolist() if math.isfinite(values[place])]
+    level = FALSE_ALARMS / (2 * len(values))
+    known = values[np.isfinite(values)]
+    least = 0.0 if np.median(known) > 0 else float(known.mean())  # where most bins are empty, the level is none
+    told = [
+        place
+        for place in parts.anomalies.tolist()
+        if math.isfinite(values[place])
+        and behind.chance(float(values[place]), max(float(parts.expected[place]), least)) < level
+    ]
     return DemandRow(
         name=name,
         n_runs=len(behind.own.start_s),
