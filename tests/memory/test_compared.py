@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.memory.test_verdict import jobs
-from workprof.answers.policies import compared_answer, line_name
+from workprof.answers.policies import compared_answer, line_name, replay_answer
 from workprof.core.units import format_share
 from workprof.memory.compared import compared, replay_and_compare
 from workprof.memory.replay_settings import ReplaySettings
@@ -85,3 +85,11 @@ def test_other_orders_are_not_compared():
     assert replay_and_compare(frames, ASKED).compared is not None
     assert replay_and_compare(frames, replace(ASKED, known="submitted")).compared is None
     assert compared({"jobs": table().drop(columns="requested_memory_bytes")}, ASKED) is None
+
+
+def test_a_rule_that_is_chosen_on_the_runs_it_is_told_of_is_said_to_be():
+    both = replay_and_compare({"jobs": table()}, ASKED)
+    said = "2 rules and settings were tried on these runs; which is best is known only afterwards."
+    assert said in replay_answer(both).notes
+    one = replay_and_compare({"jobs": table()}, replace(ASKED, policies=("preset",)))
+    assert not any("which is best" in note for note in replay_answer(one).notes)

@@ -53,17 +53,23 @@ class Candidate:
         return self.wasted_gb_h + price_gb_h * self.failures
 
 
-def picked(result: ReplayResult, price_gb_h: float, kills: float | None = None) -> Candidate:
-    """What is best at a cost per failure in GB·h, within the acceptable kills (None = as `acceptable` says).
-
-    Oracles cannot be had.
-    """
+def candidates(result: ReplayResult) -> list[Candidate]:
+    """What can be had: every policy that is no oracle, and the settings of ours."""
     known = [
         Candidate(policy_name(one.policy), one.wasted_gb_h, one.failures)
         for one in result.policies.values()
         if not one.policy.startswith(ORACLE)
     ]
     known += [Candidate(f"workprof ({one.setting})", one.wasted_gb_h, one.failures) for one in result.frontier]
+    return known
+
+
+def picked(result: ReplayResult, price_gb_h: float, kills: float | None = None) -> Candidate:
+    """What is best at a cost per failure in GB·h, within the acceptable kills (None = as `acceptable` says).
+
+    Oracles cannot be had.
+    """
+    known = candidates(result)
     limit = acceptable(result, kills)
     fewest = min(one.failures for one in known)
     fit = [one for one in known if one.failures <= max(limit, fewest)]
@@ -227,11 +233,13 @@ def sized_from_words(result: ReplayResult) -> str:
 
 
 def _notes(result: ReplayResult) -> tuple[str, ...]:
-    replayed = f"{result.n_test:,} runs of {counted(result.n_tasks, 'task')}, {result.protocol}"
+    n = len(candidates(result))
+    replayed = f"{counted(result.n_test, 'run')} of {counted(result.n_tasks, 'task')}, {result.protocol}"
     return (
         f"{replayed}, input {result.input_column}.",
         *(f"{note[:1].upper()}{note[1:]}." for note in result.notes),
         sized_from_words(result),
+        *([f"{n:,} rules and settings were tried on these runs; which is best is known only afterwards."] * (n > 1)),
         *runs_notes(result.left_out, result.evidence, result.target),
         *([EVERY_ROW] if result.compared is not None and result.rows_left_out else []),
     )
