@@ -160,3 +160,23 @@ def test_the_curve_names_the_fewest_bins_that_save_as_much():
     assert told.sentence == "1 bin saves at most 47.5 % of the requests; more bins save no more."
     timeless = bins_of({"jobs": runs.assign(duration_s=0.0)}, BinSettings(task="t", k=1))
     assert answer(timeless).sentence.startswith("1 bin for t saves an unknown share")
+
+
+def test_bins_of_killed_runs_say_that_they_need_not_hold_them():
+    runs = pd.DataFrame(
+        {
+            "task_name": "t",
+            "status": ["COMPLETED"] * 8 + ["OUT_OF_MEMORY"] * 2,
+            "finished": [True] * 8 + [False] * 2,
+            "requested_memory_bytes": 8e9,
+            "peak_memory_bytes": [4e9] * 8 + [8e9] * 2,
+            "duration_s": 3600.0,
+        }
+    )
+    said = (
+        "Of 2 of 10 runs, most killed for memory, only a lower bound of the use is known: the bins need not hold them."
+    )
+    settings = BinSettings(task="t")
+    assert said in answer(bins_of({"jobs": runs}, settings)).notes
+    assert said in curve_answer(improvement_curve({"jobs": runs}, settings)).notes
+    assert not any("lower bound" in note for note in answer(bins_of({"jobs": runs[:8]}, settings)).notes)

@@ -326,7 +326,10 @@ def curve_answer(result: ImprovementCurve, chosen: int = 0) -> Answer:
     return Answer(
         _curve_sentence(result, numbers[at]),
         tables=(Table("bins", "Numbers of bins", columns, numbers), Table("bounds", "Without bins", BOUNDS, bounds)),
-        notes=(f"{NO_BINS} Against the requests of the runs, {counting}.",),
+        notes=(
+            *(f"{one[:1].upper()}{one[1:]}." for one in result.messages),
+            f"{NO_BINS} Against the requests of the runs, {counting}.",
+        ),
         document={"task": result.settings.task, **own},
     )
 

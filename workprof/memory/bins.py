@@ -332,6 +332,11 @@ def bin_runs(jobs: pd.DataFrame, settings: BinSettings) -> BinRuns:
         runs = runs.of(settings.task)
     runs = requesting(with_flat_request(runs, settings.request_bytes))
     weights, messages = _weights(jobs, runs, settings)
+    if n_bounds := int(runs.lower_bound.sum()):
+        messages += (
+            f"of {n_bounds:,} of {len(runs):,} runs, most killed for memory, only a lower bound of the use is known: "
+            "the bins need not hold them",
+        )
     sized = SizedRuns(runs.used_bytes, runs.requested_bytes, runs.hours)
     return BinRuns(sized, weights, runs.start_s, runs.end_s, dict(runs.left_out), messages)
 
@@ -385,6 +390,7 @@ class ImprovementCurve(Shown):
     # the bound: every run gets a size of its own, what it used with the headroom and the step of the settings. The
     # bins tend to it, and none of their shares is above it
     continuous: NoBins
+    messages: tuple[str, ...]  # what was done otherwise than asked, and what is not known
     seconds: float  # of the computation
 
 
@@ -418,6 +424,7 @@ def improvement_curve(
         weighted_saved_share=np.array([effect.weighted_saved_share for effect in effects]),
         oracle=no_bins(result, result.runs.used_bytes),
         continuous=no_bins(result, needed),
+        messages=result.messages,
         seconds=time.perf_counter() - started,
     )
 
