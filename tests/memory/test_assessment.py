@@ -387,3 +387,18 @@ def test_a_field_that_goes_with_memory_by_chance_is_called_no_predictor():
 def test_a_column_of_which_nobody_said_when_it_is_known_is_told_as_such():
     found = fact_points_of({"jobs": planted()}, FactPointsSettings("noise"))
     assert fact_answer(found).sentence == "noise against the memory of 400 runs; nobody said when it is known."
+
+
+def test_a_task_has_one_request_in_both_tables():
+    """Of 10 runs 6 request 8 GB, with 1, 2 or 3 cores; 4 request 16 GB with 4: the most frequent pair is another."""
+    runs = pd.DataFrame(
+        {
+            "task_name": "t",
+            "requested_memory_bytes": [8e9] * 6 + [16e9] * 4,
+            "requested_cpu_percent": [100.0, 100, 200, 200, 300, 300, 400, 400, 400, 400],
+            "peak_memory_bytes": 1e9,
+            "duration_s": 60.0,
+        }
+    )
+    found = assessment_of({"jobs": runs}, AssessmentSettings())
+    assert (found.tasks[0].requested_gb, found.groups[0].requested_gb, found.groups[0].requested_cores) == (8, 8, 1)

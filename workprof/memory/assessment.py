@@ -477,10 +477,14 @@ def _kinds(every: Runs, measured: Bools, part: pd.DataFrame, code: Positions) ->
 def _request_groups(held: _HeldBy) -> tuple[RequestGroup, ...]:
     """The groups, the one that wastes most first; a task belongs where most of its runs with a use do.
 
+    Those with the memory that most of its runs request, as the table of tasks has it, where any of them has a use.
+
     Source: The load-aware provisioning thesis, Table 4; it names the groups (normal, parallel, memory-intensive,
     compute-intensive) by eye, ours are named by their request.
     """
     kinds = held.kinds[held.kinds["n"] > 0]
+    same = kinds["bytes"] / GB == held.requested_gb[kinds["task"]]
+    kinds = kinds[same | ~same.groupby(kinds["task"]).transform("any")]
     usual = kinds.loc[kinds.groupby("task")["n"].idxmax()]
     groups = []
     for _, own in usual.groupby(["bytes", "percent"], sort=False):

@@ -74,7 +74,7 @@ ASSESS = Question(
     Assessment,
     "workprof.memory.assessment:assessment_of",
     finds="requests and use by task",
-    version=5,
+    version=6,
     page=PAGE,
     tab="Tasks",
     method="assessment",
