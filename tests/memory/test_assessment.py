@@ -386,6 +386,8 @@ def test_a_field_that_goes_with_memory_by_chance_is_called_no_predictor():
 
 def test_a_column_of_which_nobody_said_when_it_is_known_is_told_as_such():
     found = fact_points_of({"jobs": planted()}, FactPointsSettings("noise"))
+    alone = fact_answer(fact_points_of({"jobs": planted(1)}, FactPointsSettings("region")))
+    assert alone.notes == ("1 run.",)
     assert fact_answer(found).sentence == "noise against the memory of 400 runs; nobody said when it is known."
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from workprof.answers.chargeback import chargeback_answer
-from workprof.core.errors import NotEnoughData
+from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.memory.chargeback import ChargebackSettings, chargeback_of
 from workprof.memory.ledger_settings import LedgerPrices
 
@@ -123,3 +123,14 @@ def test_runs_of_no_length_requested_nothing_that_is_billed():
         for more in ({}, {"requested_cpu_percent": 100.0})
     ]
     assert all(" requested nothing for any time in " in one.sentence for one in told)
+
+
+def test_who_cannot_be_billed_is_refused_with_those_who_can():
+    jobs = trace(20)
+    jobs = jobs.drop(columns=[name for name in ("group", "partition", "queue") if name in jobs.columns])
+    with pytest.raises(ColumnMissing) as error:
+        chargeback_of({"jobs": jobs.assign(user="ann")}, ChargebackSettings(by="group"))
+    named = str(error.value).split("choose rows by ")[1].split(" or ")
+    for one in named:  # each is a choice of the bill
+        ChargebackSettings(by=one)
+    assert "user" in named

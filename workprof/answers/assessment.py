@@ -303,7 +303,7 @@ def fact_answer(result: FactPoints) -> Answer:
     return Answer(
         f"{shortened(settings.column)} against the memory of {counted(result.n, 'run')}{whose}; {when}.",
         tables=tables,
-        notes=(f"{result.n:,} runs.{drawn}{missing}",),
+        notes=(f"{counted(result.n, 'run')}.{drawn}{missing}",),
         document={
             **asdict(settings),
             "kind": result.kind,

@@ -22,6 +22,7 @@ from workprof.memory.ledger_settings import (
     PROFILE,
     RESOURCES,
     TASK,
+    USER,
     WEEK,
     LedgerSettings,
 )
@@ -268,7 +269,8 @@ def _rows(jobs: pd.DataFrame, by: str, begin: Floats) -> tuple[Ints, list[Kind]]
         return _named(jobs, "task_name")
     column = next((name for name in GROUPINGS[by] if name in jobs.columns), None)
     if column is None:
-        there = [name for name, columns in GROUPINGS.items() if name != PROFILE and {*columns} & {*jobs.columns}]
+        everywhere = (USER, "group", TASK)  # a bill has no weeks, and time bins no partitions
+        there = [name for name in everywhere if {*GROUPINGS[name]} & {*jobs.columns}]
         lacking = " or ".join(dict.fromkeys(map(str.lower, GROUPINGS[by])))
         raise ColumnMissing(f"the table has no column {lacking}; choose rows by {' or '.join(there) or PROFILE}")
     if by == WEEK:

@@ -10,6 +10,7 @@ import numpy as np
 from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.causes import KILLS, LOWER_BOUND
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.words import counted
 from workprof.memory.bin_models import FAITHFUL, LearningRows, PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import SizedRuns, bin_runs, edge_choices, effect_of_edges, needed_bytes, own_bins, saved_share
@@ -398,7 +399,8 @@ def _task_runs(jobs: pd.DataFrame, settings: PredictorSettings) -> TaskRuns:
         notes.append(f"{int((~known).sum()):,} run(s) without a request are excluded")
         runs = runs.take(known)
     if len(runs) < FEWEST_TO_TRAIN:
-        raise NotEnoughData(f"{bins.task or 'the table'} has {len(runs)} usable runs; training needs {FEWEST_TO_TRAIN}")
+        n_runs = counted(len(runs), "usable run")
+        raise NotEnoughData(f"{bins.task or 'the table'} has {n_runs}; training needs {FEWEST_TO_TRAIN}")
     if len(runs) > MOST_RUNS:
         notes.append(f"{MOST_RUNS:,} of {len(runs):,} runs were drawn; more would not fit a support vector machine")
         chosen = np.random.default_rng(settings.seed).choice(len(runs), MOST_RUNS, replace=False)
