@@ -45,15 +45,19 @@ CHANGED: dict[str, str] = {
     "version: memory.changes": "it compares verdicts",
     "version: memory.ledger": "its findings are rows of the verdict",
     "version: memory.ledger_runs": "its findings are rows of the verdict",
-    "version: memory.demand": UNDATED,
+    "version: memory.demand": "first bins that runs from before the trace lack are left out; few runs are no anomaly",
     "version: memory.chargeback": UNDATED,
     "version: memory.over_time": UNDATED,
     "version: memory.over_time_runs": UNDATED,
-    "version: memory.schedule": "Slurm's memory is of one node",
+    "version: memory.schedule": "Slurm's memory is of one node; 95 % of the waits are within the limit",
     "version: memory.rollup": "runs without a time are in no average, cores are of all runs",
     "version: memory.why": "sizes follow the cap, the floor and the retries",
     "version: memory.replay": "what several seeds save is that of their means",
     "version: memory.profile_bins": "runs killed for memory are counted beside them",
+    **{
+        f"version: memory.{name}": "runs of whose use only a lower bound is known are counted"
+        for name in ("bins", "improvement", "profile_improvement")
+    },
     "heading: memory Explore: memory_tasks requested_gb_h": "the page shows judged_gb_h, of runs whose use is known",
     "version: memory.assess": "the requests of runs whose use is known are added up by task, too",
     "version: memory.train": "dates and parts of names may be inputs",
