@@ -193,3 +193,18 @@ def test_few_runs_at_random_have_no_anomalies_and_a_burst_has(of):
     found = asked(pd.concat([jobs, burst], ignore_index=True), of=of, bins="hour")
     at = int(np.searchsorted(found.edges_s, MONDAY_S + 20.5 * 86400, side="right")) - 1
     assert at in [one.bin for one in found.rows[0].anomalies]
+
+
+@pytest.mark.parametrize("of", [REQUESTED, RUNS, DURATION])
+def test_a_trace_of_ended_runs_alone_says_that_its_last_bins_lack_long_ones(of):
+    jobs = steady(4, days=120, n=4_000)
+    ended = jobs[jobs.start_time_s + jobs.duration_s <= MONDAY_S + 100 * 86400]
+    found = asked(ended, of=of)
+    answer = demand_answer(found)
+    assert 5 < found.n_late < 25 and "falling" not in answer.sentence
+    assert any(f"its last {found.n_late} days lack long ones" in note for note in answer.notes)
+    whole = jobs[jobs.start_time_s <= MONDAY_S + 100 * 86400]  # of arrivals until then
+    assert asked(whole, of=of).n_late == 0
+    last = ended[-1:].assign(status="RUNNING", finished=False, start_time_s=MONDAY_S + 99 * 86400)
+    running = pd.concat([ended.assign(finished=True), last], ignore_index=True)
+    assert (asked(running, of=of).n_late > 0) is (of == DURATION)  # its run times are of ended runs all the same

@@ -209,7 +209,7 @@ def demand_sentence(result: Demand, row: DemandRow) -> str:
     slope, name = row.slope, FOLLOWED[result.settings.of]
     whose = "" if row is result.rows[0] else f" of {row.name}"
     first = f"{name}{whose} {'are' if result.settings.of == RUNS else 'is'} {amount(result, average(row))} on average"
-    if (slope.low > 0 or slope.high < 0) and not result.n_unsettled:
+    if (slope.low > 0 and not result.n_unsettled) or (slope.high < 0 and not result.n_late):
         way = "rising" if slope.per_week > 0 else "falling"
         first += f", {way} by {amount(result, abs(slope.per_week))} a week"
     if row.ahead.why_not:
@@ -299,6 +299,12 @@ def notes(result: Demand) -> Iterator[str]:
             f"In the first {first} those would hold {much} of the memory. A rise, a new level or an anomaly may be of "
             "that alone."
         )
+    if result.n_late:
+        late = name if result.n_late == 1 else counted(result.n_late, name)
+        yield (
+            f"If the trace has only runs that had ended, its last {late} {'lacks' if result.n_late == 1 else 'lack'} "
+            "long ones. A fall there may be of that alone."
+        )
     if result.settings.bins == "hour" and of != DURATION:
         yield "The forecast is of days."
 
@@ -320,6 +326,7 @@ def demand_answer(result: Demand) -> Answer:
             "n_rows_left_out": result.n_rows_left_out,
             "n_early_bins_left_out": result.n_early,
             "n_unsettled_bins": result.n_unsettled,
+            "n_late_bins": result.n_late,
             **({} if weeks.rows else {"weeks": ()}),
             "seasons": [
                 {"row": one.name, "season": season.name, "effects": season.effects, "reach": season.reach}

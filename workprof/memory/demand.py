@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
+from workprof.core.causes import CAUSES, RUNNING
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
@@ -194,6 +195,7 @@ class Demand(Shown):
     n_rows_left_out: int  # smaller ones, and those with runs in too few bins for run times
     n_early: int  # first bins of the trace that are left out, as runs from before it would hold more than `MISSING`
     n_unsettled: int  # first bins of the series in which they would, and which stay, as too few would be left
+    n_late: int  # last bins in which runs that outlast the trace would hold, or be, more, where it has none that runs
     seconds: float
 
     @property
@@ -305,6 +307,7 @@ def demand_of(frames: Mapping[str, pd.DataFrame], settings: DemandSettings, prog
         n_rows_left_out=len(order) - len(rows) + 1 if len(order) > 1 else 0,
         n_early=n_early,
         n_unsettled=n_unsettled,
+        n_late=0 if settings.of != DURATION and _running(runs) else _late(followed, edges),
         seconds=time.perf_counter() - started,
     )
 
@@ -344,14 +347,33 @@ def _early(followed: _Followed, edges_s: Floats) -> tuple[int, int]:
     """
     if followed.of not in (REQUESTED, USED):
         return 0, 0
-    seconds, weight = followed.end_s - followed.start_s, followed.weight
     ages = edges_s[:-1] - float(followed.start_s.min())
-    order = np.argsort(seconds, kind="stable")
-    longer = np.searchsorted(seconds[order], ages, side="right")  # runs from there on last longer than an age
-    held, rate = (np.append(np.cumsum(one[order][::-1])[::-1], 0.0) for one in (seconds * weight, weight))
-    n_early = int((held[longer] - ages * rate[longer] > MISSING * held[0]).sum())
+    n_early = int((_beyond(followed, ages) > MISSING).sum())
     n_left = len(ages) - n_early
     return (n_early, 0) if n_left >= max(FEWEST_BINS, KEPT_SHARE * len(ages)) else (0, n_early)
+
+
+def _running(runs: LedgerRuns) -> bool:
+    """Whether the trace holds runs that had not ended."""
+    return bool((runs.cause == CAUSES.index(RUNNING)).any())
+
+
+def _late(followed: _Followed, edges_s: Floats) -> int:
+    """The last bins that lack as much where a trace has only runs that had ended by its last moment."""
+    return int((_beyond(followed, np.maximum(float(followed.end_s.max()) - edges_s[1:], 0.0)) > MISSING).sum())
+
+
+def _beyond(followed: _Followed, ages: Floats) -> Floats:
+    """Shares of what runs hold that they hold beyond ages; of arrivals and run times, of runs that last longer."""
+    seconds = followed.end_s - followed.start_s
+    order = np.argsort(seconds, kind="stable")
+    longer = np.searchsorted(seconds[order], ages, side="right")  # runs from there on last longer than an age
+    if followed.of not in (REQUESTED, USED):
+        return np.asarray((len(order) - longer) / len(order))
+    held, rate = (
+        np.append(np.cumsum(one[order][::-1])[::-1], 0.0) for one in (seconds * followed.weight, followed.weight)
+    )
+    return np.asarray((held[longer] - ages * rate[longer]) / (held[0] or 1.0))
 
 
 def _whole_bins(first: float, last: float, offset_s: float, name: str) -> Floats:
