@@ -163,8 +163,8 @@ def test_numbers_of_a_trace_may_carry_its_units():
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
-        ("ReqMem", "4Gc", "a number from 0 to 1.71799e+10, or a size of the whole job such as 16GiB"),
-        ("requested_memory_gb", "much", "a number from 0 to 1.80144e+07, or a size of the whole job such as 16GiB"),
+        ("ReqMem", "4Gc", "a number from 0 to 1.71799e+10, or a size of the whole job such as 64G"),
+        ("requested_memory_gb", "much", "a number from 0 to 1.80144e+07, or a size of the whole job such as 64G"),
         ("requested_cpu_percent", 1e12, "a number from 0 to 2e+09 percent, such as 200 for two cores or GPUs"),
         ("Submit", "yesterday", "a number from 0 to 1e+11, or a moment such as 2024-05-06T10:00:00Z"),
         ("ReqCPUS", "8 cores", "a number from 0 to 2e+07"),

@@ -196,7 +196,7 @@ class FieldReader:
 
 TEXT = f"a text of at most {LONGEST_TEXT:,} characters"
 SUCH_AS = {
-    "B": ", or a size of the whole job such as 16GiB",
+    "B": ", or a size of the whole job such as 64G",
     "s": ", or a time such as 01:30:00",
     "percent": " percent, such as 200 for two cores or GPUs",
     values.TIME: ", or a moment such as 2024-05-06T10:00:00Z",
