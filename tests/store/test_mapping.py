@@ -257,6 +257,30 @@ def test_moments_in_utc_and_in_local_time_are_not_mixed(store, write):
     assert store.ingest([write("zoned.csv", text(mixed, f"{moment}Z"))], AUTO).rows == 40
 
 
+@pytest.mark.parametrize("zone", ["", "Z"])
+def test_local_times_are_not_mixed_with_those_of_no_named_clock(store, write, zone):
+    cells = {
+        "job": "a",
+        "start_local": "2026-01-05 13:00:00",
+        "start": f"2026-01-05 11:00:00{zone}",
+        "end_local": "2026-01-05 16:00:00",
+        "end": f"2026-01-05 14:00:00{zone}",
+    }
+
+    def text(names):
+        return table(",".join(names), lambda _: [cells[each] for each in names])
+
+    for at, names in enumerate(
+        (["job", "start_local", "start", "end"], ["job", "start", "end_local", "end"], [*cells])
+    ):
+        report = store.ingest([write(f"both{at}.csv", text(names))], AUTO)
+        clocks = {report.mapping[field]["from"].partition("_")[2] for field in ("start_time_s", "end_time_s")}
+        assert len(clocks) == 1
+        assert set(store.frame(report.dataset, ["duration_s"])["duration_s"]) == {10_800.0}
+    with pytest.raises(UnitUnknown, match="local time by its name: does 'start' have the same clock"):
+        store.ingest([write("mixed.csv", text(["job", "start", "end_local"]))], AUTO)
+
+
 def test_microseconds_from_the_traces_start_are_no_milliseconds_since_1970(store, write):
     def row(at):
         return f"j{at}", 600_000_000 + at * 65_000_000_000, 4_200_000_000 + at * 65_000_000_000

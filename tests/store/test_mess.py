@@ -497,6 +497,23 @@ def test_a_last_row_that_adds_up_the_others_is_a_reject(store, write, last, tota
     assert rejects["line"].tolist() == [7] * total
 
 
+def test_rows_that_are_named_like_sums_and_count_as_runs_are_told(store, write):
+    runs = "".join(f"j{at},u,{at + 1},{at + 2}\n" + "Subtotal,u,9,9\n" * (at % 2) for at in range(5))
+    _, _, checks = loaded(store, write("s.csv", f"job,user,runtime_h,max_rss_gb\n{runs}"))
+    assert checks["named like sums"].count == 2
+    _, _, checks = loaded(store, write("n.csv", "job,user,runtime_h,max_rss_gb\nsum,u,1,1\nm,u,2,2\n"))
+    assert "named like sums" not in checks
+
+
+@pytest.mark.parametrize("name", ["is_finished", "isFinished", "has failed", "was_killed", "is_success"])
+def test_a_status_that_asks_is_one_of_true_and_false(store, write, name):
+    rows = "".join(f"j{at},60,{'true' if at < 2 else 'false'}\n" for at in range(6))
+    report, *_ = loaded(store, write("a.csv", f"job,runtime_s,{name}\n{rows}"))
+    assert report.mapping["status"]["from"] == name
+    good = 2 if "inish" in name or "succ" in name else 4
+    assert len(store.frame(report.dataset, ["duration_s"])) == good
+
+
 def test_each_of_several_last_rows_that_add_up_the_others_is_a_reject(store, write):
     text = "job,user,duration_min,mem_gb\n" + "".join(f"j{at},u,{60 + at},8\n" for at in range(5))
     report = store.ingest([write("t.csv", f"{text}Total,,310,40\nMean,,62,8\nMax:,,64,8\n")], IngestOptions())

@@ -63,7 +63,7 @@ FORMAT = Format(
     before_status=BEFORE_STATUS,
     duration_from_times=True,
     made=OF_A_NODE,
-    rows_version=12,
+    rows_version=13,
 )
 
 STEPS = Steps(
@@ -166,6 +166,11 @@ TRUTHS: dict[str, str] = {
     **dict.fromkeys(("oom killed", "oom", "oom kill", "out of memory"), "out of memory"),
 }
 """Names of statuses that are true or false -> the word for what is true."""
+
+ASKED = re.compile(
+    rf"(?:is|was|has)[ _-]?(?=(?:{'|'.join((*TRUTHS, 'complete', 'finished')).replace(' ', '[ _-]?')})$)", re.IGNORECASE
+)
+"""What stands before such a name where it asks: 'is_finished', 'hasFailed'."""
 
 OF_TOOLS: dict[str, tuple[frozenset[str], dict[str, tuple[str, str]]]] = {
     "Jenkins": (

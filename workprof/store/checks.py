@@ -109,6 +109,8 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
     ]
     if declared.name == generic.FORMAT.name and set(REQUESTS[0]) <= have:
         result.append(_share_of_all_cores())
+    if declared.name == generic.FORMAT.name and have & {*NAMING}:
+        result.append(_named_like_sums([name for name in NAMING if name in have]))
     if "status" in have:
         result += _endings()
         if declared.name == generic.FORMAT.name:
@@ -133,6 +135,23 @@ def _numbers_for_states() -> Question:
         f"CASE WHEN {numbers} > {count_where(FINISHED)} THEN {numbers} ELSE 0 END",
         "runs have a number other than 0 for how they ended, which counts as failed; where these are states (SWF's 1, "
         "Slurm's 3), write their words instead, such as COMPLETED, FAILED and OUT_OF_MEMORY",
+    )
+
+
+NAMING = ("job_name", "task_name", "user")
+SUMS = r"(?:(?:grand|sub)[ -]?)?totals?|(?:zwischen|gesamt)?summe|gesamt"
+
+
+def _named_like_sums(names: Sequence[str]) -> Question:
+    words = (
+        f"coalesce(regexp_full_match(trim(CAST({quoted(name)} AS VARCHAR), ' :'), '(?i:{SUMS})'), FALSE)"
+        for name in names
+    )
+    return Question(
+        "named like sums",
+        "warning",
+        count_where(" OR ".join(words)),
+        "runs are named like sums (Total, Subtotal), and count as runs; take their lines out where they add up others",
     )
 
 

@@ -201,7 +201,8 @@ def truth_of(column: str) -> str:
     """What is true in a status of true and false with a column's name, '' where it is no such status."""
     words = words_of(column)[0]
     if words == {"end"}:  # of 'deleted' or 'end' true means nothing
-        return "completed" if column.strip().lower() in ("complete", "completed", "finished") else ""
+        name = generic.ASKED.sub("", column.strip()).lower()
+        return "completed" if name in ("complete", "completed", "finished") else ""
     return _TRUTHS.get(words, "")
 
 
@@ -279,10 +280,9 @@ OF_PBS = re.compile("resource(_list|s_used)", re.IGNORECASE)
 
 def words_of(column: str) -> tuple[frozenset[str], str]:
     """The words of a column's name, as `SYNONYMS` spells them, and the unit that it tells ('' = none)."""
+    plain = CLOCK.sub(" ", generic.ASKED.sub("", column.strip()))
     told = (
-        OF_PBS.sub(
-            lambda match: " used " if match[1].lower() == "s_used" else " requested ", CLOCK.sub(" ", column.strip())
-        )
+        OF_PBS.sub(lambda match: " used " if match[1].lower() == "s_used" else " requested ", plain)
         .replace("%", " percent ")
         .replace("'d", "")
     )
@@ -455,11 +455,15 @@ def _clocks_of(result: Mapping[str, Guess], look: Look) -> dict[str, str]:
 
 
 def _ask_for_zone(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
-    """The guesses, in which moments of both clocks are not sure."""
+    """The guesses, in which moments of both clocks, or local ones beside those of no named clock, are not sure."""
     clocks = _clocks_of(result, look)
-    if not {IN_UTC, LOCAL} <= set(clocks.values()):
+    said = set(clocks.values())
+    if LOCAL not in said or said == {LOCAL}:
         return result
     why = "UTC and local times differ by an unknown zone"
+    if IN_UTC not in said:
+        others = ", ".join(repr(result[field].source.column) for field, clock in clocks.items() if clock != LOCAL)
+        why = f"local time by its name: does {others} have the same clock? the zone is unknown"
     return result | {field: Guess(result[field].source, False, why) for field, clock in clocks.items() if clock}
 
 
@@ -505,12 +509,12 @@ def _clock(column: str, look: Look) -> str:
 def _on_one_clock(
     result: dict[str, Guess], free: Sequence[str], named: Mapping[str, tuple[frozenset[str], str]], look: Look
 ) -> dict[str, Guess]:
-    """The guesses with UTC throughout, else with local times, where the table has such columns of starts and ends."""
+    """The guesses on one clock where the table has such starts and ends: UTC, else that of no name, else local."""
     clocks = _clocks_of(result, look)
-    if not {IN_UTC, LOCAL} <= set(clocks.values()):
+    if LOCAL not in clocks.values() or {*clocks.values()} == {LOCAL}:
         return result
     columns = [*free, *(result[field].source.column for field in clocks)]
-    for clock in (IN_UTC, LOCAL):
+    for clock in (IN_UTC, "", LOCAL):
         fitting = {
             field: column
             for field in clocks
