@@ -1,6 +1,7 @@
 """Figures of clusterability: the convention in words, published values apart and marked, readings never by colour."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -98,7 +99,9 @@ def test_hopkins_says_its_convention_and_that_the_published_value_is_not_verifie
     assert "0.0033" in chart.note
     assert "not verified" in chart.note
     assert any("published 0.0033, not verified" in note.text for note in chart.figure.layout.annotations)
-    assert chart.takeaway == ("Hopkins 0.110 ± 0.008: the runs are far from uniform: there is something to cluster.")
+    assert chart.takeaway == (
+        "Hopkins 0.110 ± 0.008: the runs are far from uniform: they lie in one dense group or in several."
+    )
 
 
 def test_hopkins_without_structure_says_so():
@@ -116,6 +119,9 @@ def test_the_baseline_puts_the_profiles_first_and_the_published_values_hollow():
 
 def test_the_baseline_says_when_a_label_does_better_and_when_there_is_none():
     assert "no better than" in baseline_dots(baseline(values=(0.9, 0.1))).takeaway
+    assert "about as well as" in baseline_dots(baseline(values=(0.638, 0.1))).takeaway
+    sampled = replace(baseline(), labels=(label("workload", 0.6, standard_errors={"euclidean": 0.03}),))
+    assert "about as well as" in baseline_dots(sampled).takeaway
     assert baseline_dots(baseline(profiles=False)).takeaway.startswith("The best label, workload")
     assert "No metadata label" in baseline_dots(baseline(values=(math.nan, math.nan))).takeaway
 

@@ -4,9 +4,17 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from tests.profiles.planted import blobs, job_table
+from workprof.answers.profiles import hopkins_answer
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.records import canonical_json, pack, to_json, unpack
-from workprof.profiles.hopkins import PUBLISHED_HOPKINS, Hopkins, HopkinsSettings, hopkins, hopkins_of_distances
+from workprof.profiles.hopkins import (
+    PUBLISHED_HOPKINS,
+    Hopkins,
+    HopkinsSettings,
+    hopkins,
+    hopkins_of_distances,
+    hopkins_reading,
+)
 
 JOBS = job_table()
 
@@ -58,6 +66,27 @@ def test_one_dense_group_counts_as_clustered_and_the_notes_say_so():
     found = measure(np.random.default_rng(0).standard_t(2, size=(2000, 4)))
     assert found.hopkins < 0.3
     assert any("one dense group does that, too" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("plain", "power", "reading"),
+    [
+        (0.2, 0.01, "clustered"),
+        (0.28, 0.33, "no sign of clusters"),
+        (0.34, 0.2, "uneven"),
+        (0.47, 0.2, "no sign of clusters"),
+        (0.8, 0.9, "regularly spaced"),
+        (0.72, 0.68, "no sign of clusters"),
+    ],
+)
+def test_a_reading_is_beyond_what_uniform_rows_have_by_chance(plain, power, reading):
+    assert hopkins_reading(plain, power, (0.3, 0.7)) == reading
+
+
+def test_a_value_that_copies_make_small_is_no_sign_of_groups():
+    points = np.repeat(np.random.default_rng(2).uniform(size=(40, 3)), 10, axis=0)
+    assert "most runs repeat another exactly" in hopkins_answer(measure(points)).sentence
+    assert "no more clustered than uniform" in hopkins_answer(measure(points, distinct=True)).sentence
 
 
 def test_both_conventions_and_exponents():

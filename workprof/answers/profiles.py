@@ -411,7 +411,8 @@ def assigned_answer(found: AssignedFiles) -> Answer:
 
 
 HOPKINS_READINGS = {
-    "clustered": "the runs are far from uniform: there is something to cluster",
+    "clustered": "the runs are far from uniform: they lie in one dense group or in several",
+    "uneven": "the runs lie less evenly than uniform random ones, too little to tell groups",
     "no sign of clusters": "the runs are no more clustered than uniform random ones",
     "regularly spaced": "the runs are more evenly spaced than uniform random ones",
 }
@@ -421,12 +422,17 @@ def hopkins_answer(result: Hopkins) -> Answer:
     """Whether there is anything to cluster."""
     spread = f" ± {result.hopkins_sd:.3f}" if math.isfinite(result.hopkins_sd) else ""
     reading = HOPKINS_READINGS.get(result.reading, result.reading)
+    if 2 * result.n_duplicates > result.n_rows and not result.settings.distinct:
+        reading = "most runs repeat another exactly, which alone makes it small; leave out the copies to tell"
     return Answer(
         f"Hopkins {result.hopkins:.3f}{spread}: {reading}.", notes=together(result.notes), document=vars(result)
     )
 
 
 PROFILES, PROFILES_PUBLISHED = "profiles (without outliers)", "profiles (outliers as one group)"
+ALIKE_WITHIN = 0.005
+"""Silhouettes this close have the same two decimals, or nearly."""
+
 SMALLEST_SEEN = 0.001
 """A difference of silhouettes that a picture shows."""
 
@@ -487,7 +493,11 @@ def baseline_sentence(result: Baseline) -> str:
     text = f"the best label, {name}, reaches {best.euclidean:.2f}"
     if result.profiles is None or not math.isfinite(result.profiles.euclidean):
         return f"{text[0].upper()}{text[1:]} (Euclidean silhouette)."
-    verdict = "better than" if result.profiles.euclidean > best.euclidean else "no better than"
+    gain = result.profiles.euclidean - best.euclidean
+    error = math.hypot(*(each.standard_errors.get("euclidean", 0.0) for each in (result.profiles, best)))
+    verdict = "better than" if gain > 0 else "no better than"
+    if abs(gain) <= max(ALIKE_WITHIN, 2 * error):
+        verdict = "about as well as"
     return (
         f"The profiles separate behaviour {verdict} metadata labels: Euclidean silhouette "
         f"{result.profiles.euclidean:.2f}, {text}."
@@ -556,7 +566,9 @@ def stability_sentence(result: Stability, names: Mapping[int, str]) -> str:
     stable = sum(one.jaccard >= STABLE_FROM for one in rated)
     others = " and others" if len(weak) > MOST_NAMED else ""
     tail = f"; {', '.join(weak[:MOST_NAMED])}{others} should not be trusted" if weak else ""
-    return f"{stable} of {len(rated)} profiles come back stable in {result.settings.resamples} resamples{tail}."
+    return (
+        f"{stable} of {len(rated)} profiles come back stable in {counted(result.settings.resamples, 'resample')}{tail}."
+    )
 
 
 def boxes_note(scaler: str, *, scaled: bool, zero: bool) -> str:

@@ -255,6 +255,8 @@ def _notes(
     if profiles and profiles.n_outliers and settings.rows == "all":
         left_out = f"{format_count(profiles.n_outliers)} outliers"
         notes.append(f"The profiles leave out {left_out}, the labels keep them: an easier task for the profiles.")
+    if profiles and not profiles.reason:
+        notes.append("The profiles are cut by these very features, the labels are not: that favours the profiles.")
     if any(each.published for each in labels):
         notes.append("The paper's values are of other rows and 17 features, and not verified: no code is public.")
     return tuple(notes)

@@ -33,8 +33,13 @@ PUBLISHED_HOPKINS = 0.0033
 """PolarisProfiler's value for its 100,001 rows and 17 features. Unverified: neither repository has code for it."""
 
 CLUSTERED_BELOW = 0.3
+UNEVEN_BELOW = 0.45
 REGULAR_ABOVE = 0.7
-"""Wright's hopkins package for R reads 0.7 to 1 as clustered and 0 to 0.3 as regularly spaced; its H is 1 - ours."""
+"""Wright's hopkins package for R reads 0.7 to 1 as clustered and 0 to 0.3 as regularly spaced; its H is 1 - ours.
+
+A reading other than that of uniform rows also needs the power variant outside the band of those: of few rows the plain
+value is there by chance.
+"""
 
 MOST_SAMPLED = 2_000
 SAMPLED_SHARE = 0.1
@@ -101,7 +106,7 @@ class Hopkins(Shown):
     draws_power: Floats  # (resamples,) with distances to the power of n_dims
     uniform_low: float  # 95 % of the draws_power of uniform rows lie between this
     uniform_high: float  # and this
-    reading: str  # 'clustered', 'no sign of clusters' or 'regularly spaced', of `hopkins`
+    reading: str  # 'clustered', 'uneven', 'no sign of clusters' or 'regularly spaced' (`hopkins_reading`)
     n_rows: int  # that were searched
     n_sampled: int  # rows and uniform points of one draw
     n_dims: int  # columns of the scaled matrix, the exponent
@@ -157,6 +162,14 @@ def hopkins_of_distances(to_rows: Floats, to_others: Floats, exponent: float = 1
     return w / (u + w)
 
 
+def hopkins_reading(plain: float, power: float, uniform: tuple[float, float]) -> str:
+    """What the plain statistic says, where the power variant is outside the band of uniform rows, too."""
+    low, high = uniform
+    if power < low and plain < UNEVEN_BELOW:
+        return "clustered" if plain < CLUSTERED_BELOW else "uneven"
+    return "regularly spaced" if power > high and plain > REGULAR_ABOVE else "no sign of clusters"
+
+
 def _in_order(points: Floats, *, distinct: bool) -> tuple[Floats, int]:
     """The rows sorted by value (each distinct one once where wanted), and how many repeat another."""
     ordered = points[np.lexsort(points.T[::-1])]
@@ -188,10 +201,6 @@ def _record(
     n_rows, n_duplicates = counts
     plain, power = draws.T
     spread = draws.std(axis=0, ddof=1) if len(draws) > 1 else np.full(2, np.nan)
-    if plain.mean() < CLUSTERED_BELOW:
-        reading = "clustered"
-    else:
-        reading = "regularly spaced" if plain.mean() > REGULAR_ABOVE else "no sign of clusters"
     low, high = beta.ppf([0.025, 0.975], settings.n_sampled, settings.n_sampled)
     return Hopkins(
         settings=settings,
@@ -203,7 +212,7 @@ def _record(
         draws_power=power.copy(),
         uniform_low=float(low),
         uniform_high=float(high),
-        reading=reading,
+        reading=hopkins_reading(float(plain.mean()), float(power.mean()), (float(low), float(high))),
         n_rows=n_rows,
         n_sampled=settings.n_sampled,
         n_dims=prepared.points.shape[1],
