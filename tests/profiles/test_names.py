@@ -45,6 +45,14 @@ def test_the_typical_workload_and_task_name_a_profile():
     assert named(jobs, [0, 0, 0, 1, 1, 1]) == {0: "bert · worker", 1: "ctr · ps"}
 
 
+def test_two_values_of_most_runs_that_few_have_together_are_not_named_together():
+    jobs = {
+        "workload": ["bert"] * 4 + ["ctr"] * 2 + ["nmt"] * 2,
+        "task_name": ["ps", "worker", "ps", "worker", "worker", "worker", "ps", "ps"],
+    }
+    assert named(jobs, [0] * 6 + [1] * 2)[0] in ("bert", "worker")
+
+
 def test_what_all_profiles_share_names_none():
     jobs = {"workload": ["rnaseq"] * 4, "task_name": ["FASTQC", "FASTQC", "STAR", "STAR"]}
     assert named(jobs, [0, 0, 1, 1]) == {0: "FASTQC", 1: "STAR"}

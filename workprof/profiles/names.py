@@ -139,9 +139,15 @@ def typical_names(cards: Sequence[ProfileCard], spread: FeatureSpread) -> dict[i
 
 
 def _cell(card: ProfileCard) -> list[tuple[str, str]]:
-    """(field, value) of the typical workload and task, where there are such."""
+    """(field, value) of the typical workload and task, where there are such.
+
+    Each may be that of most runs while both together are not: then only the more frequent one names the profile.
+    """
     first = {top.field: top for top in reversed(card.top_metadata)}
-    return [(field, first[field].value) for field in CELL if field in first and _is_typical(first[field])]
+    typical = [first[field] for field in CELL if field in first and _is_typical(first[field])]
+    if len(typical) > 1 and card.purity <= MOST:
+        typical = [max(typical, key=lambda top: top.share)]
+    return [(top.field, top.value) for top in typical]
 
 
 def _is_typical(top: CategoryShare) -> bool:
