@@ -146,6 +146,14 @@ def test_the_choice_is_the_best_separation_among_those_that_cluster_enough():
     assert "so far" in chosen_sentence(runs, 1, complete=False)
 
 
+def test_settings_that_are_as_good_as_the_chosen_one_are_counted():
+    runs = [planted(0.9, 0.6), planted(0.8, 0.595), planted(0.6, 0.6), planted(0.9, 0.55)]
+    assert chosen_sentence(runs, 0, complete=True).endswith(" 1 other setting within 0.01 of it.")
+    unsure = [replace(run, scores=replace(run.scores, silhouette_se=0.03)) for run in runs]
+    assert " 2 other settings " in chosen_sentence(unsure, 0, complete=True)
+    assert "other setting" not in chosen_sentence(runs[2:], 1, complete=True)
+
+
 def test_where_none_clusters_enough_the_most_clustered_is_chosen_and_said():
     runs = [planted(0.3, 0.9), planted(0.5, 0.1)]
     assert chosen_run(runs) == 1

@@ -58,6 +58,18 @@ def test_a_group_that_is_cut_in_two_does_not():
     assert found.adjusted_rand < 0.8
 
 
+def test_resamples_without_two_profiles_and_a_profile_of_nearly_all_rows_are_told():
+    rng = np.random.default_rng(0)
+    jobs = table(np.concatenate([rng.normal(size=(290, 2)), rng.normal(size=(30, 2)) * 0.1 + 30]))
+    jobs["profile"] = np.repeat([0, 1], [290, 30])
+    found = study(jobs, {"min_cluster_size": 32}, resamples=10)
+    few = int(np.isnan(found.adjusted_rands).sum())
+    assert few > 0
+    assert any(note.startswith(f"{few} of 10 resamples had fewer than two of the profiles") for note in found.notes)
+    assert any(note.startswith("P0 holds 90.6 % of the rows") for note in found.notes)
+    assert not any(note.startswith("P1 holds") for note in found.notes)
+
+
 def test_leaves_of_one_cloud_are_not_stable():
     points = np.random.default_rng(2).normal(size=(1500, 2))
     found = study(table(points), {"method": "leaf", "min_cluster_size": 20, "min_samples": 5})
@@ -155,7 +167,7 @@ def test_no_profile_at_all():
     found = study(table(rng.uniform(size=(60, 2))), {"min_cluster_size": 29}, resamples=2)
     assert found.per_profile == ()
     assert np.isnan(found.adjusted_rand)
-    assert any("0 profile(s)" in note for note in found.notes)
+    assert any("has 0 profiles: " in note for note in found.notes)
     assert unpack(Stability, pack(found)).jaccards.shape == (2, 0)
 
 

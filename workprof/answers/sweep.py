@@ -255,6 +255,7 @@ def sweep_answer(sweep: Sweep) -> Answer:
             targets_table(sweep.winners, sweep.runs),
             *((excluded,) if excluded.rows else ()),
         ),
+        notes=(OWN_SPACES,) if len({(run.settings.scaler, run.settings.metric) for run in sweep.runs}) > 1 else (),
         document={
             "runs": runs,
             "chosen": runs[sweep.chosen] if sweep.chosen >= 0 else None,
@@ -299,13 +300,35 @@ def chosen_sentence(runs: Sequence[SweepRun], chosen: int, complete: bool) -> st
     if chosen < 0:
         return "No setting is chosen: each found fewer than two profiles."
     run, so_far = runs[chosen], "" if complete else " so far"
+    alike = f" {counted(n, 'other setting')} within {ALIKE_WITHIN} of it." if (n := _as_far_apart(runs, run)) else ""
     found = f"{run.scores.n_clusters} profiles, separation {SILHOUETTE.text(run.scores)}"
     if clustered_share(run) >= LEAST_CLUSTERED:
         rule = f"Best separation{so_far} with at least {format_share(LEAST_CLUSTERED, 0)} of runs clustered"
     else:
         rule = f"No setting{so_far} clusters {format_share(LEAST_CLUSTERED, 0)} of the runs; most are clustered"
         found = f"{format_share(clustered_share(run), 0)}, {found}"
-    return f"{rule}: {setting_words(run)} ({found})."
+    return f"{rule}: {setting_words(run)} ({found}).{alike}"
+
+
+OWN_SPACES = (
+    "Each setting's separation is measured in its own scaling and distance. Between scalings it compares only roughly: "
+    "one far run makes it large where nothing tames long tails."
+)
+ALIKE_WITHIN = 0.01
+"""Silhouettes this close, or within two standard errors, do not tell which of two settings is better."""
+
+
+def _as_far_apart(runs: Sequence[SweepRun], best: SweepRun) -> int:
+    """How many settings that cluster enough are as good as the best, which does, too."""
+    if clustered_share(best) < LEAST_CLUSTERED:
+        return 0
+    others = [one.scores for one in runs if one is not best and clustered_share(one) >= LEAST_CLUSTERED]
+    top = best.scores
+    return sum(
+        top.silhouette_clustered - one.silhouette_clustered
+        <= max(ALIKE_WITHIN, 2 * math.hypot(one.silhouette_se, top.silhouette_se))
+        for one in others
+    )
 
 
 def in_use_sentence(fit: ProfileFit, runs: Sequence[SweepRun]) -> str:

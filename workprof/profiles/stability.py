@@ -15,6 +15,7 @@ from workprof.core.parallel import each
 from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.shown import Shown
 from workprof.core.units import format_count, format_share
+from workprof.core.words import counted
 from workprof.profiles.features import Prepared, draw_rows, prepare
 from workprof.profiles.fit import grow_tree, warm_kernels
 from workprof.profiles.pairs import NO_PAIRS, Pairs
@@ -207,7 +208,7 @@ def stability(
         n_resampled=n_resampled,
         min_cluster_size=fit.min_cluster_size,
         min_samples=fit.min_samples,
-        notes=prepared.notes + _notes(settings, prepared, n_resampled, n_profiles),
+        notes=prepared.notes + _notes(settings, n_resampled, reference, rands),
         seconds=watch.seconds,
     )
 
@@ -268,8 +269,9 @@ def _resample(whole: tuple[Floats, Ints, int, ProfileSettings, Pairs], rows: Int
     )
 
 
-def _notes(settings: StabilitySettings, prepared: Prepared, n_resampled: int, n_profiles: int) -> tuple[str, ...]:
-    n_rows = len(prepared.points)
+def _notes(settings: StabilitySettings, n_resampled: int, reference: Ints, rands: Floats) -> tuple[str, ...]:
+    n_rows, sizes = len(reference), np.bincount(reference[reference >= 0])
+    n_profiles = len(sizes)
     drawn = f"{format_count(n_resampled)} of {format_count(n_rows)} rows ({format_share(n_resampled / n_rows)})"
     notes = [f"Each of {settings.resamples} resamples holds {drawn}; min_cluster_size and min_samples shrink alike."]
     if n_resampled < round(settings.share * n_rows):
@@ -278,5 +280,18 @@ def _notes(settings: StabilitySettings, prepared: Prepared, n_resampled: int, n_
             "profiles look less stable than they would with more."
         )
     if n_profiles < 2:
-        notes.append(f"The clustering has {n_profiles} profile(s): the adjusted Rand index needs at least two.")
+        notes.append(
+            f"The clustering has {counted(n_profiles, 'profile')}: the adjusted Rand index needs at least two."
+        )
+    elif few := int(np.isnan(rands).sum()):
+        notes.append(
+            f"{few} of {counted(len(rands), 'resample')} had fewer than two of the profiles: "
+            "the adjusted Rand index leaves them out and looks better than it is."
+        )
+    for profile in np.flatnonzero(sizes >= DOUBTFUL_FROM * n_rows):
+        share = sizes[profile] / n_rows
+        notes.append(
+            f"P{profile} holds {format_share(share)} of the rows: one group of all rows would be {share:.2f} similar "
+            "to it. Its stability says little."
+        )
     return tuple(notes)
