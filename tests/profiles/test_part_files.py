@@ -137,6 +137,19 @@ def test_a_run_without_any_feature_has_no_profile(fit, whole, jobs, tmp_path):
     assert found.notes == ("5 of 3,000 runs (0.2 %) lack every feature and have no profile.",)
 
 
+def test_runs_that_lack_a_feature_which_all_clustered_runs_have_are_told(fit, whole, jobs, tmp_path):
+    feature = next(name for name in fit.features if name not in whole.transform.indicators)
+    table = jobs.copy()
+    table.loc[:299, feature] = np.nan
+    table.to_parquet(tmp_path / "runs.parquet")
+    for _ in range(2):  # the second time of the file that is there
+        found = assign_files(
+            whole, list_files([tmp_path / "runs.parquet"], tmp_path / "out", columns(fit)), tmp_path / "out"
+        )
+        assert found.notes[0].startswith("300 of 3,000 runs (10.0 %) lack a feature that nearly all runs of")
+    assert found.reused == 1
+
+
 def test_a_column_may_have_another_name_and_unit(fit, whole, jobs, tmp_path):
     first = fit.features[0]
     jobs.assign(other=jobs[first] / 4).drop(columns=first).to_parquet(tmp_path / "runs.parquet")

@@ -26,7 +26,7 @@ from workprof.core.records import digest, to_json
 from workprof.core.shown import Shown
 from workprof.core.units import format_count, format_share
 from workprof.profiles.assign import Assigner, make_quick_assigner
-from workprof.profiles.features import FittedTransform, apply_transform
+from workprof.profiles.features import RARE_MISSING_SHARE, FittedTransform, apply_transform
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.tree import SpanningTree, numbered_cut
 
@@ -134,6 +134,7 @@ class FileProfiles:
 
     runs: tuple[int, ...]  # by label; the last number is that of the outliers
     without_values: int  # rows that lack all features
+    filled: int  # rows that lack some feature that next to no run of the dataset lacked
     reused: bool  # the file of these profiles was there
 
 
@@ -306,19 +307,26 @@ def assign_files(whole: FileAssigner, listed: FileList, output: Path, progress: 
         names=whole.names,
         runs=runs,
         without_values=without,
-        notes=_notes(whole, listed, runs, without),
+        notes=_notes(whole, listed, runs, (without, sum(one.filled for one in found))),
         seconds=time.perf_counter() - started,
     )
 
 
-def _notes(whole: FileAssigner, listed: FileList, runs: Ints, without: int) -> tuple[str, ...]:
-    notes, assigned = [], int(runs.sum())
+def _notes(whole: FileAssigner, listed: FileList, runs: Ints, lacking_values: tuple[int, int]) -> tuple[str, ...]:
+    """`lacking_values`: rows that lack every feature, and those that lack one which hardly any other lacked."""
+    notes, assigned, (without, filled) = [], int(runs.sum()), lacking_values
     if listed.left_out:
         notes.append(f"Files that do not end in {SUFFIX} were left out: {format_count(listed.left_out)}.")
     if without:
         rows = assigned + without
         lacking = f"{format_count(without)} of {format_count(rows)} runs ({format_share(without / rows)})"
         notes.append(f"{lacking} lack every feature and have no profile.")
+    if filled > RARE_MISSING_SHARE * assigned:
+        lacking = f"{format_count(filled)} of {format_count(assigned)} runs ({format_share(filled / assigned)})"
+        notes.append(
+            f"{lacking} lack a feature that nearly all runs of the dataset have: the dataset's median stands for it. Their "
+            "profiles rest on the other features."
+        )
     shares = runs / max(1, assigned)
     moved = float(np.abs(shares - whole.shares).sum() / 2)
     if assigned and moved > OTHER_SHARES:
@@ -347,13 +355,15 @@ def assign_file(whole: FileAssigner, part: PartFile) -> FileProfiles:
         "times_ns": [about.st_mtime_ns, about.st_ctime_ns],
     }
     there = _mark_of(target)
-    if there is not None and mark.items() <= there.items() and len(there["runs"]) == len(whole.names):
-        return FileProfiles(tuple(there["runs"]), there["without_values"], reused=True)
+    known = there is not None and mark.items() <= there.items() and len(there["runs"]) == len(whole.names)
+    if there is not None and known and "filled" in there:
+        return FileProfiles(tuple(there["runs"]), there["without_values"], there["filled"], reused=True)
     for left in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
         left.unlink(missing_ok=True)  # of a call that was killed
     aside = target.with_name(f".{target.name}.{uuid.uuid4().hex[:12]}.part")
     schema = pa.schema([("profile", pa.int32()), ("name", pa.dictionary(pa.int32(), pa.string())), ("strength", "f8")])
-    runs, without = np.zeros(len(whole.names), dtype=np.int64), 0
+    runs, without, filled = np.zeros(len(whole.names), dtype=np.int64), 0, 0
+    unmarked = [name not in whole.transform.indicators for name in whole.transform.features]
     try:
         with pq.ParquetWriter(aside, schema) as writer:
             for numbers in _numbers(source, part.columns):
@@ -362,6 +372,7 @@ def assign_file(whole: FileAssigner, part: PartFile) -> FileProfiles:
                 labels[valued], strength[valued] = whole.assign(numbers[valued])
                 runs += np.bincount(labels[valued] % len(runs), minlength=len(runs))  # -1 is the last
                 without += int((~valued).sum())
+                filled += int(np.isnan(numbers[valued][:, unmarked]).any(axis=1).sum())
                 codes = pa.array((labels % len(runs)).astype(np.int32), mask=~valued)
                 columns = [
                     pa.array(labels.astype(np.int32), mask=~valued),
@@ -374,8 +385,9 @@ def assign_file(whole: FileAssigner, part: PartFile) -> FileProfiles:
                     f"{source} holds {int(runs.sum()) + without:,} rows, not the {part.n_rows:,} of its footer; "
                     "write it again, or wait until it is written"
                 )
-            result = FileProfiles(tuple(runs.tolist()), without, reused=False)
-            writer.add_key_value_metadata({MARK: json.dumps(mark | {"runs": result.runs, "without_values": without})})
+            result = FileProfiles(tuple(runs.tolist()), without, filled, reused=False)
+            counts = {"runs": result.runs, "without_values": without, "filled": filled}
+            writer.add_key_value_metadata({MARK: json.dumps(mark | counts)})
         aside.replace(target)
     except OSError as error:
         raise SettingsError(
