@@ -8,7 +8,15 @@ from sklearn.metrics import adjusted_rand_score
 from tests.profiles.planted import awkward_points, blobs
 from workprof.profiles.names import Labelled, successors
 from workprof.profiles.settings import ProfileSettings, default_min_cluster_size
-from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours, numbered_cut, package_tree, run_dbscan
+from workprof.profiles.tree import (
+    build_spanning_tree,
+    cut,
+    find_neighbours,
+    numbered_cut,
+    package_tree,
+    run_dbscan,
+    run_optics,
+)
 
 POINTS = {name: points for name, points in awkward_points().items() if len(points) > 3}
 
@@ -186,6 +194,16 @@ def test_dbscan_is_that_of_scikit_learn(epsilon, min_samples):
     for row in border:
         reached = dense[np.linalg.norm(points[dense] - points[row], axis=1) <= epsilon]
         assert ours.labels[row] in ours.labels[reached]
+
+
+@pytest.mark.parametrize("run", [run_optics, lambda *given: run_dbscan(*given, 1.0)[0]])
+def test_what_is_found_without_a_tree_does_not_hang_on_the_order_of_the_rows(run):
+    rng = np.random.default_rng(4)
+    points = np.concatenate([rng.normal(size=(60, 2)) * 0.4 + centre for centre in ((0, 0), (4, 0), (0, 4), (4, 4))])
+    labels = run(points, "euclidean", 10).labels
+    for _ in range(3):
+        order = rng.permutation(len(points))
+        assert np.array_equal(run(points[order], "euclidean", 10).labels, labels[order])
 
 
 def test_the_radius_of_dbscan_is_at_the_knee_of_the_distances():

@@ -324,8 +324,8 @@ def _notes(whole: FileAssigner, listed: FileList, runs: Ints, lacking_values: tu
     if filled > RARE_MISSING_SHARE * assigned:
         lacking = f"{format_count(filled)} of {format_count(assigned)} runs ({format_share(filled / assigned)})"
         notes.append(
-            f"{lacking} lack a feature that nearly all runs of the dataset have: the dataset's median stands for it. Their "
-            "profiles rest on the other features."
+            f"{lacking} lack a feature that nearly all runs of the dataset have: the dataset's median stands for it. "
+            "Their profiles rest on the other features."
         )
     shares = runs / max(1, assigned)
     moved = float(np.abs(shares - whole.shares).sum() / 2)

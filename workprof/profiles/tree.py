@@ -488,7 +488,7 @@ def run_dbscan(points: Floats, metric: str, min_samples: int, epsilon: float) ->
     if dense.any() and not dense.all():
         away, nearest = NearestNeighbors(n_neighbors=1, metric=metric).fit(points[dense]).kneighbors(points[~dense])
         raw[~dense] = np.where(away[:, 0] <= radius, raw[dense][nearest[:, 0]], -1)
-    return _by_size(raw), (f"DBSCAN: {min_samples} runs within {radius:.4g} make a dense place.",)
+    return _by_size(raw, points), (f"DBSCAN: {min_samples} runs within {radius:.4g} make a dense place.",)
 
 
 def _knee(rising: Floats) -> float:
@@ -503,21 +503,26 @@ def run_optics(points: Floats, metric: str, min_samples: int) -> Clusters:
     The caller draws a sample of at most 10,000 rows, because the library visits the rows one by one.
 
     Source: Ankerst et al. 1999 in scikit-learn with its defaults, as the paper. Membership strengths do not exist
-    there: 1 for the rows of a cluster.
+    there: 1 for the rows of a cluster. Ours differs: the rows are visited in the order of their values, as what is
+    found depends on it.
     """
     from sklearn.cluster import OPTICS  # noqa: PLC0415  heavy
 
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         # Duplicates have reachability 0 and scikit-learn divides by it; the ratio is compared as infinite, as meant.
         warnings.simplefilter("ignore", RuntimeWarning)
-        raw = OPTICS(min_samples=min_samples, metric=metric).fit(points).labels_.astype(np.int64)
-    return _by_size(raw)
+        order = np.lexsort(points.T[::-1])
+        raw = np.empty(len(points), dtype=np.int64)
+        raw[order] = OPTICS(min_samples=min_samples, metric=metric).fit(points[order]).labels_
+    return _by_size(raw, points)
 
 
-def _by_size(raw: Ints) -> Clusters:
-    """Labels numbered from the largest group on; membership strengths do not exist here."""
+def _by_size(raw: Ints, points: Floats) -> Clusters:
+    """Labels numbered from the largest group on, of equal ones from that with the least value; strengths are all 1."""
     sizes = np.bincount(raw[raw >= 0]) if (raw >= 0).any() else np.zeros(0, dtype=np.int64)
     rank = np.empty(len(sizes), dtype=np.int64)
-    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+    by_value = raw[np.lexsort(points.T[::-1])]
+    first = np.array([int((by_value == label).argmax()) for label in range(len(sizes))], dtype=np.int64)
+    rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
     labels = np.where(raw >= 0, rank[raw], -1) if len(sizes) else raw
     return Clusters(labels, (labels >= 0).astype(np.float64), None)
