@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -6,7 +8,7 @@ from sklearn.metrics import silhouette_samples, silhouette_score
 from tests.profiles.planted import job_table
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
-from workprof.profiles.fit import ProfileFit, fit_profiles
+from workprof.profiles.fit import ProfileFit, fit_profiles, result_notes
 from workprof.profiles.settings import SENSORS10, ProfileSettings, preset
 from workprof.profiles.summary import project
 
@@ -115,6 +117,27 @@ def test_optics():
     assert len(found.labels) == 400
     assert any(note.startswith("Sample: 400 of 900 rows") for note in found.notes)
     assert set(found.row_ids) <= set(JOBS["row_id"])
+
+
+def test_a_profile_of_runs_that_lack_a_feature_is_told():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(300, 2)) + np.repeat([0, 12], [200, 100])[:, None]
+    jobs = pd.DataFrame(points, columns=["a", "b"]).assign(c=rng.normal(size=300) * 0.1)
+    jobs.loc[200:, "c"] = np.nan
+    found = fit(jobs, features=("a", "b", "c"), min_cluster_size=30)
+    assert any(note.startswith("P1: nearly all runs lack c. ") for note in found.notes)
+    jobs.loc[100:, "c"] = np.nan  # half of the other profile, too
+    assert not any("nearly all runs lack" in note for note in fit(jobs, features=("a", "b", "c")).notes)
+
+
+def test_a_separation_without_structure_is_told(plain):
+    rng = np.random.default_rng(2)
+    jobs = pd.DataFrame(rng.normal(size=(600, 2)), columns=["a", "b"])
+    found = fit(jobs, features=("a", "b"), method="leaf", min_cluster_size=15, min_samples=2, scaler="none")
+    assert found.scores.n_clusters > 1
+    scores = replace(found.scores, silhouette_clustered=0.2)
+    assert any("no substantial structure" in note for note in result_notes(scores, found.labels))
+    assert not any("no substantial structure" in note for note in plain.notes)
 
 
 def test_missing_values_are_counted_and_told():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from workprof.core.arrays import Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.long_table import LongTable
 from workprof.core.parallel import each
@@ -23,6 +23,7 @@ from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.records import Arrays, Made
 from workprof.core.shown import Shown
 from workprof.core.units import format_count, format_share
+from workprof.core.words import listed
 from workprof.profiles.assign import Assigner, make_assigner, make_quick_assigner, settle_rim
 from workprof.profiles.features import FittedTransform, Prepared, draw_rows, prepare
 from workprof.profiles.metadata import Heatmap
@@ -87,6 +88,9 @@ def warm_recuts(settings: ProfileSettings) -> None:
 
 
 MANY_OUTLIERS_SHARE = 0.4
+NO_STRUCTURE = 0.25
+"""Up to this silhouette Kaufman and Rousseeuw 1990 see no substantial structure."""
+NEARLY_ALL, SELDOM = 0.99, 0.5
 ONE_PROFILE_SHARE = 0.8
 
 
@@ -103,6 +107,11 @@ def result_notes(scores: ProfileScores, labels: Ints) -> tuple[str, ...]:
     sizes = np.bincount(labels[labels >= 0]) if scores.n_clusters else np.zeros(1)
     if sizes.max() > ONE_PROFILE_SHARE * max(1, sizes.sum()):
         notes.append(f"One profile holds {format_share(float(sizes.max() / sizes.sum()))} of the clustered runs.")
+    if scores.silhouette_clustered <= NO_STRUCTURE:
+        notes.append(
+            f"The separation is {scores.silhouette_clustered:.2f}: profiles overlap, or are not round. Up to "
+            f"{NO_STRUCTURE} is read as no substantial structure."
+        )
     if scores.silhouette_method and np.isnan(scores.silhouette_clustered):
         notes.append("The silhouette without outliers needs at least two profiles.")
     if scores.silhouette_method == "sampled":
@@ -110,6 +119,19 @@ def result_notes(scores: ProfileScores, labels: Ints) -> tuple[str, ...]:
             f"Silhouettes are estimated from {format_count(scores.n_silhouette)} runs, each against all others; "
             f"standard error {scores.silhouette_se:.4f}."
         )
+    return tuple(notes)
+
+
+def missing_notes(missing: Mapping[str, Bools], labels: Ints) -> tuple[str, ...]:
+    """Which profiles hold the runs that lack a feature, by (n_rows,) whether each lacks it: that may be no behaviour."""
+    notes = []
+    for name, lacks in missing.items():
+        sizes = np.bincount(labels[labels >= 0], minlength=1)
+        shares = np.bincount(labels[(labels >= 0) & lacks], minlength=len(sizes)) / np.maximum(1, sizes)
+        inside = np.flatnonzero(shares >= NEARLY_ALL).tolist()
+        if 0 < len(inside) < len(sizes) and lacks.mean() <= SELDOM:
+            named = listed([f"P{label}" for label in inside])
+            notes.append(f"{named}: nearly all runs lack {name}. What parts them from the others may be that alone.")
     return tuple(notes)
 
 
@@ -277,6 +299,8 @@ def describe(
         with watch.step("assign", "Assigning the other runs") as report:
             every, jobs = _assign(prepared, tree, every, flat, report), prepared.table
             scores = of_all_rows(scores, every.rows.labels, jobs, settings.target_clusters)
+    columns = dict(zip(names, np.isnan(prepared.matrix.numbers).T, strict=True))
+    marked = {name: columns[name] for name in prepared.transform.indicators}
     with watch.step("summary", "Describing the profiles"):
         summary = summarise(jobs, every.rows, spread, float(jobs.attrs.get("utc_offset_s", 0.0)))
     return ProfileFit(
@@ -284,7 +308,7 @@ def describe(
         features=names,
         left_out=prepared.matrix.left_out,
         imputed=prepared.matrix.missing,
-        notes=prepared.notes + result_notes(scores, every.rows.labels),
+        notes=prepared.notes + result_notes(scores, every.rows.labels) + missing_notes(marked, clusters.labels),
         row_ids=every.row_ids,
         labels=every.rows.labels,
         probabilities=every.strength,
