@@ -6,6 +6,7 @@ import pytest
 from sklearn.metrics import silhouette_samples, silhouette_score
 
 from tests.profiles.planted import job_table
+from workprof.answers.profiles import summary_table
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.profiles.fit import ProfileFit, fit_profiles, result_notes
@@ -128,6 +129,14 @@ def test_a_profile_of_runs_that_lack_a_feature_is_told():
     assert any(note.startswith("P1: nearly all runs lack c. ") for note in found.notes)
     jobs.loc[100:, "c"] = np.nan  # half of the other profile, too
     assert not any("nearly all runs lack" in note for note in fit(jobs, features=("a", "b", "c")).notes)
+
+
+def test_the_separation_shown_is_that_of_the_mode(plain):
+    def shown(found):
+        return {one.name for one in summary_table(found, {}).columns if not one.aside and "silhouette" in one.name}
+
+    assert shown(plain) == {"silhouette_clustered"}
+    assert shown(replace(plain, settings=replace(plain.settings, mode="faithful"))) == {"silhouette"}
 
 
 def test_a_separation_without_structure_is_told(plain):

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from workprof.core.answer import Answer, Figure, Table
@@ -76,6 +76,7 @@ def summary_table(fit: ProfileFit, names: Names) -> Table:
         found = lambda one: next((top.value for top in one.top_metadata if top.field == field), None)  # noqa: E731
         return Column(f"typical_{field}", found, aside=True)
 
+    faithful = fit.settings.mode == "faithful"
     fields = dict.fromkeys(top.field for card in fit.cards for top in reversed(card.top_metadata))
     counts = (("users", "n_users"), ("groups", "n_groups"), ("jobs", "n_jobs"))
     columns = (
@@ -83,7 +84,8 @@ def summary_table(fit: ProfileFit, names: Names) -> Table:
         Column("name", lambda one: names[one.profile] if names else "", "Profile", pinned=True),
         Column("rows", "size", "Runs", "%,.0f"),
         Column("share", aside=True),
-        Column("silhouette", "", "Silhouette", "%.3f"),
+        replace(SILHOUETTE, aside=faithful),
+        Column("silhouette", "", PAPERS_SILHOUETTE.heading, "%.3f", "Outliers are one cluster.", aside=not faithful),
         Column("purity", "", "Purity", help=PURITY, unit="share"),
         Column("job_purity", aside=True),
         Column("labels", lambda one: ", ".join(one.labels), aside=True),
@@ -356,7 +358,7 @@ def _card(card: ProfileCard) -> dict[str, Any]:
     top: dict[str, dict[str, object]] = {}
     for entry in card.top_metadata:
         top.setdefault(entry.field, {"value": entry.value, "share": entry.share})
-    names = ("profile", "size", "share", "silhouette", "purity", "job_purity", "labels")
+    names = ("profile", "size", "share", "silhouette", "silhouette_clustered", "purity", "job_purity", "labels")
     return {name: getattr(card, name) for name in names} | {"top_metadata": top, "takeaway": card.takeaway}
 
 

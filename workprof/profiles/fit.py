@@ -123,7 +123,7 @@ def result_notes(scores: ProfileScores, labels: Ints) -> tuple[str, ...]:
 
 
 def missing_notes(missing: Mapping[str, Bools], labels: Ints) -> tuple[str, ...]:
-    """Which profiles hold the runs that lack a feature, by (n_rows,) whether each lacks it: that may be no behaviour."""
+    """Which profiles hold the runs that lack a feature, by (n_rows,) whether each does: that may be no behaviour."""
     notes = []
     for name, lacks in missing.items():
         sizes = np.bincount(labels[labels >= 0], minlength=1)
