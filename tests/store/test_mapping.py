@@ -257,6 +257,17 @@ def test_moments_in_utc_and_in_local_time_are_not_mixed(store, write):
     assert store.ingest([write("zoned.csv", text(mixed, f"{moment}Z"))], AUTO).rows == 40
 
 
+def test_memory_without_units_is_proposed_in_one_unit_where_more_would_be_used_than_requested(store, write):
+    def row(at):
+        return f"j{at}", 60, 4_194_304, 2_097_152 + at
+
+    path = write("kb.csv", table("job,runtime_s,mem_req,mem_used", row))
+    mapping = store.suggest(path, AUTO).mapping
+    assert (mapping["requested_memory_bytes"].unit, mapping["peak_memory_bytes"].unit) == ("KB", "KB")
+    with pytest.raises(UnitUnknown, match="no unit in the column's name"):
+        store.ingest([path], AUTO)
+
+
 @pytest.mark.parametrize("zone", ["", "Z"])
 def test_local_times_are_not_mixed_with_those_of_no_named_clock(store, write, zone):
     cells = {

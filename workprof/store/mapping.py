@@ -387,7 +387,7 @@ def guesses(look: Look) -> dict[str, Guess]:
     if "run_name" in result and not set(NAME_FIELDS) & result.keys():
         result["job_name"] = result.pop("run_name")
     result = _with_task(result, [column for column in free if look.present(column, 1)], look)
-    result = _clocks(_as_they_lasted(_meant(result, look), look), look)
+    result = _clocks(_as_they_lasted(_meant(_in_one_unit(result, look), look), look), look)
     result = _of_several(result, [name for name in free if named[name][0] in _WANTED["duration_s"]], named, look)
     result = _ask_for_points(_ask_for_zone(result, look), look)
     if not set(NAME_FIELDS) & result.keys() and "user" in result:
@@ -601,6 +601,22 @@ STEP_BYTES = (0.25 * GB, 0.256 * GB, 256.0 * MIB / 1.024, 256.0 * MIB)
 """Requests are made in such steps; what was used seldom is."""
 
 
+def _in_one_unit(result: Mapping[str, Guess], look: Look) -> dict[str, Guess]:
+    """The guesses with memory used in the unit of that requested, where no name tells one and it would be above it."""
+    result = dict(result)
+    requested = result.get(REQUESTED)
+    for field in (USED, "mean_memory_bytes"):
+        used = result.get(field)
+        if requested is None or used is None or {requested.why, used.why} != {NO_UNIT}:
+            continue
+        alike = replace(used, source=replace(used.source, unit=requested.source.unit))
+        limit = np.nanmedian(_converted(REQUESTED, requested.source, look))
+        as_guessed, as_requested = (np.nanmedian(_converted(field, one.source, look)) for one in (used, alike))
+        if as_requested <= limit < as_guessed:
+            result[field] = alike
+    return result
+
+
 def _meant(result: Mapping[str, Guess], look: Look) -> dict[str, Guess]:
     """The guesses with memory that may be allocated or used told by its values and by the other of the two.
 
@@ -757,6 +773,9 @@ def _fits_cores(field: str, column: str, read: Floats, unit: str) -> bool:
     return is_request == field.startswith("requested")
 
 
+NO_UNIT = "no unit in the column's name"
+
+
 def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Look) -> Guess:
     """The guess of a column's unit by itself; moments and durations look at each other in `_clocks`."""
     words, named_unit = name
@@ -786,9 +805,9 @@ def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Lo
         epoch = _epoch(number)
         if epoch:
             return Guess(FieldSource(column, epoch), True, SINCE_1970)
-        return Guess(FieldSource(column, own), False, "no unit in the column's name")
+        return Guess(FieldSource(column, own), False, NO_UNIT)
     unit, sure = {"s": _seconds, "B": _bytes, "percent": _percent}[own](field, words, number)
-    return Guess(FieldSource(column, unit), sure, "size of the values" if sure else "no unit in the column's name")
+    return Guess(FieldSource(column, unit), sure, "size of the values" if sure else NO_UNIT)
 
 
 PER_NODE = re.compile(r"\s*\d+(?:\.\d+)?[kKMGTPgt]?[nc]\s*")
