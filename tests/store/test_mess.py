@@ -482,6 +482,21 @@ def test_moments_with_and_without_a_zone_are_told(store, write, start, end, told
     assert (checks["zones differ"].count if told else "zones differ" in checks) == told
 
 
+def test_moments_since_1970_beside_those_without_a_zone_are_told(store, write):
+    rows = "".join(f"j{at},{1_709_290_800 + at},2024-03-01 14:00:00{{}}\n" for at in range(6))
+    _, _, checks = loaded(store, write("e.csv", f"job,start (epoch),end time\n{rows.format(*[''] * 6)}"))
+    assert checks["zones differ"].count == 6
+    assert checks["zones differ"].message.startswith("start (epoch) count from 1970 in UTC, and end time have no zone")
+    _, _, checks = loaded(store, write("z.csv", f"job,start (epoch),end time\n{rows.format(*['Z'] * 6)}"))
+    assert "zones differ" not in checks
+
+
+def test_numbers_with_a_decimal_comma_between_commas_name_the_option(store, write):
+    rows = "".join(f'j{at},60,"{at},{at + 1}"\n' for at in range(6))
+    _, _, checks = loaded(store, write("c.csv", f"job,runtime_s,peak_rss_gb\n{rows}"))
+    assert "such as '0,1' need the decimal sign (--decimal ," in checks["named like a field"].message
+
+
 TOTAL = ("Total,,40,64", ",TOTAL:,40,64", "Grand total,,40,64", "Summe,,40,64")
 
 

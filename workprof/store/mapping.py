@@ -802,7 +802,7 @@ def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Lo
     if named_unit:
         return Guess(FieldSource(column, "MiB" if words == generic.OF_GALAXY else named_unit), True, IN_NAME)
     if field in TIME_FIELDS:
-        epoch = _epoch(number)
+        epoch = since_1970(number)
         if epoch:
             return Guess(FieldSource(column, epoch), True, SINCE_1970)
         return Guess(FieldSource(column, own), False, NO_UNIT)
@@ -862,7 +862,7 @@ def in_their_units(moments: Floats) -> Floats:
     return result
 
 
-def _epoch(number: Floats) -> str:
+def since_1970(number: Floats) -> str:
     """The unit of most moments (0 = not known) where each is of our time in one; '' where one is in none.
 
     The moments of our time in one unit are none in another, so that a few in another unit are read in theirs. Few that

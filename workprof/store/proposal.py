@@ -17,7 +17,7 @@ from workprof.core.errors import ColumnMissing, NoRows, TraceError, UnitUnknown
 from workprof.core.progress import silent
 from workprof.core.units import DAY_S, FIRST_EPOCH_S, GB, MINUTE_S, format_duration
 from workprof.formats import generic
-from workprof.formats.declare import TEXT
+from workprof.formats.declare import NUMBER, TEXT
 from workprof.formats.fields import BOUNDS, FIELDS, REQUESTS, TIME_FIELDS
 from workprof.formats.measured import time_column
 from workprof.store.connection import Database
@@ -53,6 +53,7 @@ from workprof.store.mapping import (
     own_rules,
     quantity_of,
     shown,
+    since_1970,
     unfit,
     unknown_status,
     words_for,
@@ -139,6 +140,7 @@ def _doubts(doubtful: Mapping[str, Evidence]) -> tuple[Check, ...]:
 
 SEPARATED = re.compile(r"[+-]?\d{1,3}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+,\d+|(?:[ '\u00a0\u202f]\d{3})+(?:[.,]\d+)?)")
 """A number with separators of thousands: '1,288,490', '1.100,5', "1'600"."""
+WITH_COMMA = re.compile(r"[+-]?\d+,\d+")
 ZONE = re.compile(r"\d{1,2}:\d\d.*?(Z|\s?(?![AP]M$)[A-Z]{2,5}|[+-]\d\d(?::?\d\d)?)?$")
 
 
@@ -152,9 +154,12 @@ def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]
             f"{len(columns)} columns are named like a field, but most of their values are none of it, so they stay "
             f"as they are: {named}; map with --map what is one"
         )
-        cells = (text.strip() for column in columns for text in look.present(column, SAMPLE_ROWS))
+        cells = [text.strip() for column in columns for text in look.present(column, SAMPLE_ROWS)]
         separated = next(filter(SEPARATED.fullmatch, cells), "")
+        comma = next(filter(WITH_COMMA.fullmatch, cells), "") if look.decimal == "." and not separated else ""
         more = f"; write numbers such as {separated!r} without separators of thousands" if separated else ""
+        if comma:
+            more = f"; numbers such as {comma!r} need the decimal sign (--decimal , in a shell)"
         level = "warning" if separated or {*columns.values()} & {*TIME_FIELDS, REQUESTED, USED} else "info"
         result.append(Check("named like a field", level, len(columns), message + more))
     if status := unknown_status(look, mapping):
@@ -173,6 +178,15 @@ def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]
     texts = [text.strip() for column in timed for text in look.present(column, SAMPLE_ROWS)]
     zones = [match[1] for text in texts if (match := ZONE.search(text))]
     bare = zones.count(None)
+    numeric = [one for one in timed if look.types[one] in (NUMBER, "BIGINT")]
+    counted = [one for one in numeric if since_1970(look.numbers(one, quantity_of(TIME_FIELDS[0], "")).number)]
+    if 0 < bare == len(zones) and counted:
+        named = ", ".join(column for column in timed if column not in counted)
+        message = (
+            f"{', '.join(counted)} count from 1970 in UTC, and {named} have no zone: those are read as UTC, too; "
+            "durations are wrong where they are local times"
+        )
+        result.append(Check("zones differ", "warning", bare, message))
     if 0 < bare < len(zones):
         message = (
             f"some moments of {', '.join(timed)} have a zone and others have none ({bare:,} of the first "
