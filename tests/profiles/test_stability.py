@@ -87,6 +87,15 @@ def test_the_profiles_are_those_of_the_fit(plain):
     assert given.adjusted_rand == plain.adjusted_rand
 
 
+def test_the_order_of_the_rows_changes_nothing():
+    points, _ = blobs(400, noise_share=0.3)
+    jobs = table(points)
+    found = study(jobs, resamples=4)
+    mixed = study(jobs.sample(frac=1, random_state=3).reset_index(drop=True), resamples=4)
+    assert len(found.per_profile) > 1 and found.jaccards.min() < 1
+    np.testing.assert_allclose(mixed.jaccards, found.jaccards)
+
+
 def test_sizes_shrink_with_the_rows(plain):
     assert (plain.n_rows, plain.n_resampled, plain.min_cluster_size, plain.min_samples) == (900, 720, 16, 16)
     capped = stability({"jobs": JOBS}, StabilitySettings(resamples=2, sample_rows=450))

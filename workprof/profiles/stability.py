@@ -191,7 +191,9 @@ def stability(
     n_resampled, fit = _plan(settings, prepared)
     runs: list[_Run] = []
     with watch.step("resamples", "Clustering part of the rows again") as report:
-        draws = (draw_rows(len(reference), n_resampled, _seed(settings, i)) for i in range(settings.resamples))
+        by_value = np.lexsort(prepared.points.T[::-1])  # so that permuting the jobs changes nothing
+        drawn = (draw_rows(len(reference), n_resampled, _seed(settings, i)) for i in range(settings.resamples))
+        draws = (np.sort(by_value[places]) for places in drawn)
         for run in each(_resample, (prepared.points, reference, n_profiles, fit, prepared.pairs), draws):
             runs.append(run)
             report(len(runs) / settings.resamples)
