@@ -139,6 +139,11 @@ def test_the_separation_shown_is_that_of_the_mode(plain):
     assert shown(replace(plain, settings=replace(plain.settings, mode="faithful"))) == {"silhouette"}
 
 
+def test_purity_is_told_as_it_is_counted(plain):
+    (purity,) = (one for one in summary_table(plain, {}).columns if one.name == "purity")
+    assert purity.help == "Share of the runs with its most frequent workload and task."
+
+
 def test_a_separation_without_structure_is_told(plain):
     rng = np.random.default_rng(2)
     jobs = pd.DataFrame(rng.normal(size=(600, 2)), columns=["a", "b"])

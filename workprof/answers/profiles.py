@@ -57,7 +57,7 @@ ACQUIRES = Column(
 
 
 PUBLISHED = "Published definitions: features, missing values as 0 and scores as in the paper."
-PURITY = "Share of the runs with its most frequent workload."
+PURITY = "Share of the runs with its most frequent workload and task."
 DURATIONS = ("p5", "p25", "p50", "p75", "p95", "max")
 
 
