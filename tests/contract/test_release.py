@@ -82,6 +82,10 @@ CHANGED: dict[str, str] = {
         for command in ("remove", "rename")
         for name in ("only", "period")
     },
+    **{
+        f"heading: profiles {tab}:  silhouette": "the page shows the separation of its headline; CSV and JSON have both"
+        for tab in ("Profile", "Metadata", "Map", "Silhouettes", "Box plots")
+    },
     "version: profiles.durations": "past the longest run that was cut short, shares are bounds",
     "version: profiles.fit": "boxes and sentences of profiles are of measured values",
     "version: profiles.membership": "equal rows are wholly of their own profile",

@@ -200,9 +200,11 @@ def test_facts_after_the_run_are_seen_only_where_ticked():
 def test_one_seed_one_result():
     settings = PredictorSettings(bins=K3, trials=3, sampling=("smote",), seed=7)
     first, second = (trained(planted(), settings) for _ in range(2))
+    blank = {"confusion": 0, "predicted": 0, "charged_each_gb_h": 0, "seconds": 0}  # arrays, and the time
     for a, b in zip(first.models, second.models, strict=True):
-        assert replace(a, confusion=0, predicted=0, seconds=0) == replace(b, confusion=0, predicted=0, seconds=0)
+        assert replace(a, **blank) == replace(b, **blank)
         assert (a.predicted == b.predicted).all()
+        assert (a.charged_each_gb_h == b.charged_each_gb_h).all()
     other = trained(planted(), replace(settings, seed=8))
     assert other.test_rows.tolist() != first.test_rows.tolist()
 
