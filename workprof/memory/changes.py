@@ -44,7 +44,7 @@ WORSE = 0.1
 KILLS = (OUT_OF_MEMORY, TIMED_OUT)
 MISSING = 0.01
 """A period is full when less than this share of it is missing: the last run of a week rarely ends as the week does."""
-OTHER_PERIODS = "Any two periods: workprof compare 'NAME?period=FIRST..LAST' 'NAME?period=FIRST..LAST'"
+OTHER_PERIODS = "Compare takes any two periods (in a shell, workprof compare)"
 
 
 @settings
