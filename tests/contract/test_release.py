@@ -88,6 +88,10 @@ CHANGED: dict[str, str] = {
     },
     "version: profiles.durations": "past the longest run that was cut short, shares are bounds",
     "version: profiles.fit": "boxes and sentences of profiles are of measured values",
+    "version: profiles.hopkins": "a reading needs the power variant beyond the band of uniform rows, too",
+    "version: profiles.baseline": "a note says what favours the profiles",
+    "version: profiles.stability": "draws do not hang on the order of the rows",
+    "version: profiles.sweep_group": "profiles without a tree do not hang on the order of the rows",
     "version: profiles.membership": "equal rows are wholly of their own profile",
     "version: phases.shapes": "what is seen of a run no longer tells how long it will be",
     **{

@@ -119,6 +119,7 @@ def test_shapes_of_durations():
     assert spike.has_heavy_tail
     smooth = duration_shape(np.random.default_rng(0).normal(1000, 100, 500))
     assert not smooth.has_spike
+    assert not duration_shape(np.linspace(6.1, 6.4, 100)).has_spike, "within one second, and none repeats"
     assert not smooth.has_heavy_tail
     assert np.isnan(duration_shape(np.array([np.nan])).quantiles_s).all()
 

@@ -110,7 +110,7 @@ def project(points: Floats) -> FlatMap:
 
 
 SPIKE_SHARE = 0.1
-"""A whole-second duration that holds this share of a profile is a spike (such as PAI's 13 s)."""
+"""A duration that repeats, to the millisecond, in this share of a profile is a spike (such as PAI's 13 s)."""
 
 SMALLEST_SPIKE_ROWS = 5
 TAIL_FACTOR_P95 = 10.0
@@ -127,7 +127,7 @@ class DurationShape:
     """How the durations of a profile are distributed."""
 
     quantiles_s: Floats  # p5, p25, p50, p75, p95, max; NaN without durations
-    spike_s: float  # the whole-second duration that repeats most; NaN when it holds less than a tenth of the rows
+    spike_s: float  # the duration that repeats most; NaN when it holds less than a tenth of the rows
     spike_share: float  # its share of the rows with a duration, 0-1; 0 without a spike
 
     @property
@@ -148,7 +148,7 @@ def duration_shape(durations: Floats) -> DurationShape:
     if not present.size:
         return DurationShape(np.full(len(QUANTILES), np.nan), float("nan"), 0.0)
     quantiles = np.quantile(present, QUANTILES)
-    values, counts = np.unique(np.rint(present), return_counts=True)
+    values, counts = np.unique(np.round(present, 3), return_counts=True)
     most = int(counts.argmax())
     share = counts[most] / len(present)
     if share < SPIKE_SHARE or counts[most] < SMALLEST_SPIKE_ROWS:
@@ -281,7 +281,7 @@ class ProfileCard:
     labels: tuple[str, ...]  # of warning or shape: 'one job', 'one metadata cell', 'spike', 'heavy tail'
     top_metadata: tuple[CategoryShare, ...]  # the most frequent values per field, most frequent first
     duration_quantiles_s: Floats  # p5, p25, p50, p75, p95, max; NaN without durations
-    spike_s: float  # the duration that repeats most, in whole seconds; NaN when no value holds a tenth of the rows
+    spike_s: float  # the duration that repeats most; NaN when no value holds a tenth of the rows
     spike_share: float  # its share of the rows
     arrivals_by_hour: Ints  # (24,) rows by hour of day of the start
     arrivals_by_weekday: Ints  # (7,) rows by weekday, Monday first
