@@ -12,7 +12,7 @@ from pages._frame import datasets, link
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from workprof.core.errors import WorkprofError
-from workprof.core.scope import TO, Scope, bounds, narrowed, parsed, split
+from workprof.core.scope import TO, Scope, bounds, narrowed, of_dataset, parsed, split
 from workprof.core.units import DAY_S, dated, day_of
 from workprof.core.words import counted, label_text, markdown_text
 from workprof.formats import utc_offset_s
@@ -43,8 +43,7 @@ def button(visit: Visit, dataset: Dataset) -> None:
     if dataset.kind == JOBS and st.button(
         "Narrow", key="scope_narrow", icon=":material/filter_alt:", type="tertiary", help=MEANING
     ):
-        whole, text = split(dataset.hash)
-        _form(visit, visit.workbench.dataset(whole), parsed(text) if text else Scope())
+        _form(visit, visit.workbench.dataset(split(dataset.hash)[0]), of_dataset(dataset.hash))
 
 
 def show(visit: Visit, dataset: Dataset) -> None:

@@ -85,6 +85,12 @@ def split(name: str) -> tuple[str, str]:
     return whole, text
 
 
+def of_dataset(name: str) -> Scope:
+    """What a name or hash is narrowed to; every run where it is of the whole dataset."""
+    text = split(name)[1]
+    return parsed(text) if text else Scope()
+
+
 def narrowed(name: str, scope: Scope) -> str:
     """The name (or hash) of a dataset, whole or narrowed already, narrowed to a scope instead."""
     text = str(scope)
@@ -96,11 +102,10 @@ def of_options(name: str, only: Sequence[str], period: str | None) -> str:
 
     Raises SettingsError when an option is no NAME=VALUE; when a period is given twice.
     """
-    whole, text = split(name)
-    given, more = parsed(text) if text else Scope(), of_words(only, period or "")
+    given, more = of_dataset(name), of_words(only, period or "")
     if given.period and more.period:
         raise SettingsError(f"two periods are given, {given.period} and {period}; give one")
-    return narrowed(whole, Scope((*given.of, *more.of), more.period or given.period))
+    return narrowed(name, Scope((*given.of, *more.of), more.period or given.period))
 
 
 def of_words(only: Sequence[str], period: str) -> Scope:

@@ -14,7 +14,7 @@ from typing import Any
 
 from workprof.core.fields import differences, write
 from workprof.core.records import digest, to_json
-from workprof.core.scope import Scope, parsed, split
+from workprof.core.scope import of_dataset
 from workprof.core.text import spreadsheet_text
 from workprof.core.units import GB, MIB
 from workprof.memory.size_lists import MOST_RETRIES, UNCHANGED, ListedSize, NamedSize, NeverRun, SizeList
@@ -44,13 +44,8 @@ def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
 
 def scope_lines(origin: Origin) -> tuple[str, ...]:
     """What the dataset was narrowed to in words, if it was."""
-    words = _scope_of(origin).words
+    words = of_dataset(origin.dataset_hash).words
     return (one_line(f"Only runs of {words} were judged.", MOST_OF_A_NOTE),) if words else ()
-
-
-def _scope_of(origin: Origin) -> Scope:
-    text = split(origin.dataset_hash)[1]
-    return parsed(text) if text else Scope()
 
 
 def never_line(never: NeverRun) -> str:
@@ -448,7 +443,7 @@ def lua_scope(origin: Origin) -> tuple[str, ...]:
     """The Lua that tells whether a job is of the scope that was judged; without a value a job has ''."""
     listed = [
         f"  {JOB_FIELDS[name]} = {{ {', '.join(f'[{lua_text(value)}] = true' for value in values)} }},"
-        for name, values in _scope_of(origin).of
+        for name, values in of_dataset(origin.dataset_hash).of
         if name in JOB_FIELDS
     ]
     return (

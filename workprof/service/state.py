@@ -17,7 +17,7 @@ from workprof.core.alerts import Checked
 from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, WorkprofError
 from workprof.core.roles import OBSERVE, Actor, Role, act_as, whoami
-from workprof.core.scope import Scope, parsed, split
+from workprof.core.scope import Scope, of_dataset, split
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
 from workprof.memory.decided import decided
 from workprof.memory.decisions import Decision
@@ -74,8 +74,7 @@ class Sized:
     @cached_property
     def scope(self) -> Scope:
         """What the dataset was narrowed to."""
-        text = split(self.dataset)[1]
-        return parsed(text) if text else Scope()
+        return of_dataset(self.dataset)
 
     def find(self, job: Job, request: float | None) -> Found:
         """The row of a job; none of one that says it is not of the scope, as a job of another partition."""

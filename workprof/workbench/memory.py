@@ -14,7 +14,7 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
 from workprof.core.roles import DECIDE, whoami
-from workprof.core.scope import TO, Scope, bounds, clock_text, narrowed, parsed, split
+from workprof.core.scope import TO, Scope, bounds, clock_text, narrowed, of_dataset, split
 from workprof.core.shares import CPU, MEMORY
 from workprof.core.units import GB, dated
 from workprof.formats import utc_offset_s
@@ -331,8 +331,7 @@ class MemoryQuestions(ProfileQuestions):
         Raises SettingsError where nothing was accepted and no moment is given, or it cannot be read.
         """
         entry = self._jobs_of(dataset)
-        whole, text = split(entry.hash)
-        scope = parsed(text) if text else Scope()
+        scope = of_dataset(entry.hash)
         if scope.period:
             raise SettingsError(f"saved in fact is of all times; leave the period {scope.period} out and give --since")
         times = [one.maximum for one in self.column_profiles(entry.hash, CLOCK)]
@@ -340,7 +339,7 @@ class MemoryQuestions(ProfileQuestions):
         if since:
             low = bounds(f"{since}{TO}", dates=has_dates, utc_offset_s=utc_offset_s(entry.format))[0] or 0.0
             until = f"{TO}{clock_text(low, utc_offset_s(entry.format), dates=has_dates)}"
-            before = self.verdict(narrowed(whole, Scope(scope.of, until)), None, progress)
+            before = self.verdict(narrowed(entry.hash, Scope(scope.of, until)), None, progress)
             advice, told = verdict_advice(before.memory.rows, low), f"the verdict on runs before {since}"
         else:
             advice, told = accepted_advice(self.decisions(entry.hash)), ACCEPTED_ROWS
