@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from tests.answers.test_verdict_exports import submitted
 from workprof.core.errors import SettingsError
 from workprof.core.text import visible
 from workprof.core.units import MIB
@@ -300,6 +301,14 @@ def test_a_script_of_a_policy_touches_its_scope_alone():
     assert scope_lines(ORIGIN) == ()
 
 
+def test_a_script_of_a_policy_asks_for_no_more_than_a_partition_allows(listing, tmp_path):
+    parts = "{ short = {flag_default = 1, max_mem_per_node = 100}, long = {flag_default = 0, max_mem_per_node = 0} }"
+    jobs = (("ana", "upper-LOWER", 9, "", "", "lab", name) for name in ("long", "short", ""))
+    got = submitted(tmp_path, sizes_slurm(listing, ORIGIN), *jobs, parts=parts)
+    size = next(one.size_bytes for one in listing.sizes if one.task == "upper-LOWER")
+    assert [job[0] for job in got] == [mib(size, None), 100, 100]
+
+
 def mib(size, cap):
     whole = math.ceil(size / MIB)
     return whole if cap is None else min(whole, math.floor(cap / MIB))
@@ -344,10 +353,26 @@ local function in_scope(job)
   return true
 end
 
+-- the least limit of a job's partitions, or of the default one where it names none; 0 and NO_VAL are no limit
+local function most_of(job, part_list, field)
+  local most = math.huge
+  for name, part in pairs(part_list or {}) do
+    local own = part.flag_default == 1
+    if job.partition ~= nil then
+      own = ("," .. job.partition .. ","):find("," .. name .. ",", 1, true) ~= nil
+    end
+    local limit = own and part[field]
+    if limit and limit > 0 and limit < slurm.NO_VAL then
+      most = math.min(most, limit)
+    end
+  end
+  return most
+end
+
 function slurm_job_submit(job_desc, part_list, submit_uid)
   local found = job_desc.name ~= nil and sizes[job_desc.name]
   if found and in_scope(job_desc) then
-    job_desc.min_mem_per_node = found.mb
+    job_desc.min_mem_per_node = math.min(found.mb, most_of(job_desc, part_list, "max_mem_per_node"))
   end
   return slurm.SUCCESS
 end

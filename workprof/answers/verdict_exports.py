@@ -25,6 +25,7 @@ from workprof.core.words import counted, label
 from workprof.memory.exports import (
     JOB_FIELDS,
     KILLED,
+    LUA_MOST_OF,
     MOST_OF_A_NOTE,
     Origin,
     groovy_text,
@@ -478,7 +479,7 @@ def sizes_slurm(verdict: Verdict, origin: Origin) -> str:
     for name, resource in (("sizes", MEMORY), ("times", TIME)):
         one = next((one for one in verdict.resources if one.resource == resource), None)
         lines += [f"local {name} = {{", *(["  keys = {},"] if one is None else _lua_rows(one)), "}", ""]
-    return "\n".join([*lines, *lua_scope(origin), "", *_LUA_FUNCTIONS, ""])
+    return "\n".join([*lines, *lua_scope(origin), "", *LUA_MOST_OF, "", *_LUA_FUNCTIONS, ""])
 
 
 SEPARATOR = "\n"
@@ -571,22 +572,6 @@ local function entry_of(entries, job, unit, asked)
       return found
     end
   end
-end
-
--- the least limit of a job's partitions, or of the default one where it names none; 0 and NO_VAL are no limit
-local function most_of(job, part_list, field)
-  local most = math.huge
-  for name, part in pairs(part_list or {}) do
-    local own = part.flag_default == 1
-    if job.partition ~= nil then
-      own = ("," .. job.partition .. ","):find("," .. name .. ",", 1, true) ~= nil
-    end
-    local limit = own and part[field]
-    if limit and limit > 0 and limit < slurm.NO_VAL then
-      most = math.min(most, limit)
-    end
-  end
-  return most
 end
 
 -- a size to lower to is never above what is asked, one to raise to never below, nor above `most` by itself; one that is

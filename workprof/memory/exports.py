@@ -399,7 +399,10 @@ def _document(one: ListedSize, name: str, shared: _Shared) -> str:
 
 
 def sizes_slurm(listing: SizeList, origin: Origin) -> str:
-    """Sizes as a `job_submit.lua`: a job of a listed name gets the memory of its task per node, in MiB."""
+    """Sizes as a `job_submit.lua`: a job of a listed name gets the memory of its task per node, in MiB.
+
+    No size is above the limit of a job's partitions: Slurm would refuse the job.
+    """
     lines = [f"-- {line}" for line in header_lines(origin, listing)]
     lines += [
         "-- Beside slurm.conf, with JobSubmitPlugins=lua. `mb` is requested at submission; `next_mb` are the sizes to",
@@ -414,7 +417,7 @@ def sizes_slurm(listing: SizeList, origin: Origin) -> str:
             f"  [{lua_text(one.task)}] = {{ mb = {mebibytes(one.size_bytes, listing.cap_bytes)}, "
             f"next_mb = {{ {later} }}{named} }},",
         ]
-    lines += ["}", "", *lua_scope(origin), "", *_LUA_FUNCTIONS]
+    lines += ["}", "", *lua_scope(origin), "", *LUA_MOST_OF, "", *_LUA_FUNCTIONS]
     return "\n".join([*lines, ""])
 
 
@@ -422,7 +425,7 @@ _LUA_FUNCTIONS = (
     "function slurm_job_submit(job_desc, part_list, submit_uid)",
     "  local found = job_desc.name ~= nil and sizes[job_desc.name]",
     "  if found and in_scope(job_desc) then",
-    "    job_desc.min_mem_per_node = found.mb",
+    '    job_desc.min_mem_per_node = math.min(found.mb, most_of(job_desc, part_list, "max_mem_per_node"))',
     "  end",
     "  return slurm.SUCCESS",
     "end",
@@ -433,6 +436,25 @@ _LUA_FUNCTIONS = (
     "",
     "return slurm.SUCCESS",
 )
+
+
+LUA_MOST_OF = """\
+-- the least limit of a job's partitions, or of the default one where it names none; 0 and NO_VAL are no limit
+local function most_of(job, part_list, field)
+  local most = math.huge
+  for name, part in pairs(part_list or {}) do
+    local own = part.flag_default == 1
+    if job.partition ~= nil then
+      own = ("," .. job.partition .. ","):find("," .. name .. ",", 1, true) ~= nil
+    end
+    local limit = own and part[field]
+    if limit and limit > 0 and limit < slurm.NO_VAL then
+      most = math.min(most, limit)
+    end
+  end
+  return most
+end""".splitlines()
+"""The Lua of what a job's partitions allow."""
 
 
 JOB_FIELDS = {"user": "user_name", "task_name": "name", "group": "account", "workload": "partition"}
