@@ -41,7 +41,7 @@ UNDATED = "days of a clock without dates are those of a period; nameless runs ar
 STEP = "the step of runs that are sampled unlike is one that a run has, and need not be whole seconds"
 WAITS = "what is held out by time is submitted after the end of what is learned, waits and all"
 CHANGED: dict[str, str] = {
-    "version: memory.verdict": "the interval of a next window weighs keys; a raise pays by kills that it prevents",
+    "version: memory.verdict": "intervals rest on more draws, which weigh keys; a raise pays by kills that it prevents",
     "version: memory.changes": "it compares verdicts",
     "version: memory.ledger": "its findings are rows of the verdict",
     "version: memory.ledger_runs": "its findings are rows of the verdict",

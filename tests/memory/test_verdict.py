@@ -39,7 +39,7 @@ from workprof.memory.ledger import ledger_of
 from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Sizing, Windows, advise
 from workprof.memory.resources import MEMORY, TIME, resources_of
-from workprof.memory.verdict import VerdictSettings, verdict_of
+from workprof.memory.verdict import Cells, VerdictSettings, _kill_interval, verdict_of
 from workprof.memory.verdict_rows import (
     ABOVE,
     BOUND,
@@ -586,6 +586,36 @@ def test_a_small_key_beside_a_large_one_does_not_make_the_saving_of_a_next_windo
     found = verdict(table).memory
     assert {row.key["task_name"]: row.action for row in found.rows} == {"align": LOWER, "small": RAISE}
     assert 0 < found.judged.interval.low < found.judged.saved_share < found.judged.interval.high
+
+
+def test_the_order_of_a_file_changes_no_figure_and_no_interval():
+    table = jobs(8)
+    table["submit_time_s"] += np.arange(len(table)) * 1e-3  # no two at once
+    said = [verdict(table.sample(frac=1, random_state=seed) if seed else table).memory.judged for seed in (0, 1, 2)]
+    assert said[0].expected_kills > 0
+    for one in said[1:]:
+        assert (one.kills, one.kill_interval) == (said[0].kills, said[0].kill_interval)
+        assert one.saved == pytest.approx(said[0].saved)
+        assert (one.interval.low, one.interval.high) == pytest.approx((said[0].interval.low, said[0].interval.high))
+
+
+@pytest.mark.parametrize(("n_keys", "expected"), [(4, 0.03), (40, 0.01), (3, 0.9)])
+def test_the_ends_of_kills_are_those_of_many_draws(n_keys, expected):
+    """Against the same model drawn run by run, without a shortcut."""
+    n = np.linspace(20, 400, n_keys).astype(int)
+    zeros, chance = np.zeros(n_keys, dtype=int), np.full(n_keys, expected)
+    cells = Cells(zeros, np.arange(n_keys), zeros, zeros, n, *[zeros * 1.0] * 4, zeros, chance)
+    rng, drawn = np.random.default_rng(5), []
+    for _ in range(20_000):
+        window, kills = rng.gamma(0.5, 2.0), 0
+        for runs in n:
+            if rng.random() < expected / (1 + (runs - 1) / 4) * window:
+                kills += 1 + rng.binomial(runs - 1, rng.beta(0.5, 1.5))
+        drawn.append(kills)
+    low, *ends = np.quantile(drawn, [0.025, 0.971, 0.979])
+    told = _kill_interval(cells)
+    assert told.low == low
+    assert np.floor(ends[0]) <= told.high <= np.ceil(ends[1])
 
 
 def test_jobs_of_ever_new_names_are_sized_by_their_user():

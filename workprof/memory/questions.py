@@ -220,7 +220,7 @@ VERDICT = Question(
     Verdict,
     "workprof.memory.verdict:verdict_of",
     finds="verdict on the requests",
-    version=14,
+    version=15,
     optional=lambda _: VERDICT_READS,
     page=PAGE,
     tab="Plan",

@@ -63,8 +63,10 @@ FEWEST_JUDGED = 30
 CURVE_SHARES = (0.0, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 """Acceptable kills, as shares of the runs, of which the judged saving is shown."""
 
-DRAWS, BURST_SHAPE, WINDOW_SHAPE = 400, (0.5, 1.5), 0.5
-"""Draws of a window; the share of a key's runs that a burst kills (Beta); how unlike windows are (Gamma, mean 1)."""
+FEWEST_DRAWS, MOST_DRAWS, DRAWN_KEYS = 400, 10_000, 4_000_000
+"""Draws of a window: as many as so many drawn keys allow. Of 400 an end of kills may be 4 or 20 where it is 9."""
+BURST_SHAPE, WINDOW_SHAPE = (0.5, 1.5), 0.5
+"""The share of a key's runs that a burst kills (Beta); how unlike windows are (Gamma, mean 1)."""
 UNLIKE_WINDOWS = 0.03
 """A next window may be unlike every one before: its saving may lie so far beyond what resampling shows."""
 
@@ -538,22 +540,24 @@ def _next_window(key: Ints, block: Ints, booked: Floats, saved: Floats) -> Inter
     """
     if not saved.any():
         return Interval(math.nan, math.nan)  # every request is kept
-    groups = []
-    for one in np.unique(block):
+    rng, shares, blocks = np.random.default_rng(0), list[Floats](), np.unique(block)
+    for one in blocks:
         own = block == one
         _, place = np.unique(key[own], return_inverse=True)
-        groups.append((np.bincount(place, booked[own]), np.bincount(place, saved[own])))
-    rng, shares = np.random.default_rng(0), []
-    for at in rng.integers(len(groups), size=DRAWS).tolist():
-        held, less = groups[at]
-        weight = rng.exponential(size=len(held))
-        whole = weight @ held
-        if whole > 0:
-            shares.append(weight @ less / whole)
+        held, less = np.bincount(place, booked[own]), np.bincount(place, saved[own])
+        order = np.lexsort((less, held))  # not that of the file, which would change what is drawn
+        if held.any():
+            weights = rng.exponential(size=(-(-_draws(len(held)) // len(blocks)), len(held)))
+            shares.append(weights @ less[order] / (weights @ held[order]))
     if not shares:
         return Interval(math.nan, math.nan)
-    low, high = np.quantile(shares, [0.025, 0.975])
+    low, high = np.quantile(np.concatenate(shares), [0.025, 0.975])
     return Interval(float(low) - UNLIKE_WINDOWS, min(1.0, float(high) + UNLIKE_WINDOWS))
+
+
+def _draws(n_keys: int) -> int:
+    """How many windows of some keys are drawn."""
+    return min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWN_KEYS // max(1, n_keys)))
 
 
 def _kill_interval(cells: Cells) -> Interval:
@@ -565,15 +569,16 @@ def _kill_interval(cells: Cells) -> Interval:
     _, place = np.unique(cells.key * (N_BLOCKS + 1) + cells.block, return_inverse=True)
     runs = np.bincount(place, cells.n_runs).astype(np.int64)
     expected = np.bincount(place, cells.chance)
-    at_risk = expected > 0
-    runs, expected = runs[at_risk], expected[at_risk]
+    order = np.lexsort((runs, expected))  # not that of the file, which would change what is drawn
+    order = order[expected[order] > 0]
+    runs, expected = runs[order], expected[order]
     a, b = BURST_SHAPE
     others = runs - 1
     burst = expected / (1 + others * a / (a + b))
-    rng = np.random.default_rng(0)
-    kills = np.zeros(DRAWS)
-    for draw in range(DRAWS):
-        (hit,) = (rng.random(len(burst)) < burst * rng.gamma(WINDOW_SHAPE, 1 / WINDOW_SHAPE)).nonzero()
-        kills[draw] = len(hit) + rng.binomial(others[hit], rng.beta(a, b, len(hit))).sum()
+    rng, n_draws = np.random.default_rng(0), _draws(len(burst))
+    window = rng.gamma(WINDOW_SHAPE, 1 / WINDOW_SHAPE, n_draws)
+    draw, hit = (rng.random((n_draws, len(burst))) < burst * window[:, None]).nonzero()
+    killed = 1 + rng.binomial(others[hit], rng.beta(a, b, len(hit)))
+    kills = np.bincount(draw, killed, n_draws)
     low, high = np.quantile(kills, [0.025, 0.975])
     return Interval(float(np.floor(low)), float(np.ceil(high)))
