@@ -98,7 +98,8 @@ class Tasks(Generic[Result]):
 
     def views(self) -> tuple[TaskView[Result], ...]:
         """All known work, newest first."""
-        return tuple(sorted((task.now() for task in self._tasks.values()), key=lambda view: -view.started))
+        tasks = list(self._tasks.values())  # at once: another thread may begin one
+        return tuple(sorted((task.now() for task in tasks), key=lambda view: -view.started))
 
     def wait(self, key: str, timeout_s: float | None = None) -> TaskView[Result] | None:
         """The view once the work has ended (or the time is over)."""

@@ -154,7 +154,8 @@ class Jobs:
 
     def views(self) -> tuple[JobView, ...]:
         """Every job since the start, newest first."""
-        return tuple(sorted((job.now() for job in self._jobs.values()), key=lambda view: -view.started))
+        jobs = list(self._jobs.values())  # at once: another thread may start one
+        return tuple(sorted((job.now() for job in jobs), key=lambda view: -view.started))
 
     def wait(self, key: str, timeout_s: float | None = None) -> JobView | None:
         """The job's view once it has ended (or the time is over)."""

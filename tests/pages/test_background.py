@@ -1,5 +1,6 @@
 """Ingests in the background: progress, cancel, failure, and what is cleaned up."""
 
+import sys
 import threading
 import time
 
@@ -65,3 +66,29 @@ def test_an_unknown_ingest_is_none():
     assert ingests.view("x") is None
     assert ingests.cancel("x") is None
     assert ingests.wait("x") is None
+
+
+def test_a_page_may_look_while_others_begin():
+    """In CPython a dictionary that another thread changes cannot be gone through."""
+    interval = sys.getswitchinterval()
+    ingests, over, found = Ingests(lambda paths, options, progress: REPORT), threading.Event(), []
+
+    def look():
+        while not over.is_set():
+            try:
+                ingests.views()
+            except RuntimeError as error:
+                found.append(error)
+                return
+
+    looking = threading.Thread(target=look)
+    sys.setswitchinterval(1e-6)
+    try:
+        looking.start()
+        for _ in range(300):
+            ingests.start("x.csv", [], IngestOptions())
+    finally:
+        sys.setswitchinterval(interval)
+        over.set()
+        looking.join()
+    assert found == []
