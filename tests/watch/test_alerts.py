@@ -7,7 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.command_line import run_here
 from workprof.answers.alerts import NUMBERS
-from workprof.core.alerts import Alert, Checked, alert_of
+from workprof.core.alerts import Alert, Checked, Told, alert_of
 from workprof.core.errors import SettingsError
 from workprof.service.metrics import Metrics
 from workprof.store.reports import IngestOptions
@@ -111,8 +111,20 @@ def test_check_ends_with_the_status_that_cron_looks_at(bench):
     assert run("alert", "remove", "odd").status == 2
     assert run("alert", "remove", "kills").status == 0
     assert [one["alert"] for one in run("alert", "list").json["alerts"]] == ["drift"]
-    bench.rename("jobs", "others")
+    bench.remove("jobs")
     assert "jobs" in run("check").json["alerts"][0]["problem"]
+
+
+@pytest.mark.slow
+def test_what_is_watched_and_told_of_a_dataset_follows_its_new_name(bench):
+    bench.add_alert("kills", "jobs", "kills_per_day > 0.5")
+    bench.add_alert("late", "jobs?period=2026", "age_h > 5")
+    bench.told([Told("jobs\nana", "row", 5.0), Told("jobs2\nana", "row", 6.0), Told("others\nana", "row", 1.0)])
+    bench.rename("jobs", "others")
+    assert [one.dataset for one in bench.alerts()] == ["others", "others?period=2026"]
+    assert bench.told_before() == {("others\nana", "row"): 5.0, ("jobs2\nana", "row"): 6.0}
+    (kills,) = checked(bench, bench.alerts()[:1])
+    assert kills.fired
 
 
 @pytest.mark.slow

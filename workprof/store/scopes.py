@@ -1,14 +1,17 @@
 """Scopes that were saved under a name; and alerts, opt-outs and what was told: records by kind and name."""
 
+import contextlib
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TypeVar
 
+import duckdb
+
 from workprof.core.errors import SettingsError
 from workprof.core.records import pack
 from workprof.core.roles import NOTICE, SCOPE
-from workprof.core.scope import parsed, refuse_empty
+from workprof.core.scope import SIGN, parsed, refuse_empty, split
 from workprof.store.connection import Database
 from workprof.store.documents import Unreadable, has_table, stored
 
@@ -95,3 +98,23 @@ class NoticeTables:
             query = "SELECT name, document FROM notices WHERE kind = ? ORDER BY name"
             read = {str(name): stored(cls, text) for name, text in cursor.execute(query, [kind]).fetchall()}
         return {name: one for name, one in read.items() if not isinstance(one, Unreadable)}
+
+
+def rename_notices(cursor: duckdb.DuckDBPyConnection, before: str, after: str) -> None:
+    """Give alerts of a dataset, and what was told of it, its new name, inside a transaction of the caller."""
+    if not has_table(cursor, "notices"):
+        return
+    for kind, name, text in cursor.execute("SELECT kind, name, document FROM notices").fetchall():
+        with contextlib.suppress(ValueError, AttributeError, TypeError):  # none that can be read is left as it is
+            document = json.loads(text)
+            whole, scope = split(document.get("dataset", ""))
+            named, _, who = document.get("who", "").partition("\n")
+            if whole == before:
+                changed, called = {"dataset": f"{after}{SIGN}{scope}" if scope else after}, name
+            elif named == before and name.startswith(f"{before}\n"):
+                changed, called = {"who": f"{after}\n{who}"}, f"{after}{name.removeprefix(before)}"
+            else:
+                continue
+            cursor.execute("DELETE FROM notices WHERE kind = ? AND name IN (?, ?)", [kind, name, called])
+            row = [kind, called, json.dumps(document | changed)]
+            cursor.execute("INSERT INTO notices VALUES (?, ?, ?)", row)

@@ -59,7 +59,7 @@ from workprof.store.reports import (
     TimeCoverage,
     Upstream,
 )
-from workprof.store.scopes import NoticeTables, ScopeTables
+from workprof.store.scopes import NoticeTables, ScopeTables, rename_notices
 from workprof.store.sources import SourceTables
 
 Value = TypeVar("Value")
@@ -262,13 +262,14 @@ class TraceStore(
             raise HomeBusy(f"the runs of {now.name} were refreshed meanwhile; ask again for those that are there now")
 
     def rename(self, dataset: str, name: str) -> Dataset:
-        """Give a dataset another name and return its entry."""
+        """Give a dataset another name, which its decisions and alerts follow, and return its entry."""
         with self._database.writing(RENAME, f"{dataset} to {name}"), self._database.transaction() as cursor:
             entry = catalogue.entry(cursor, dataset)
             if name != entry.dataset.name:
                 catalogue.free_name(cursor, catalogue.checked_name(name), "")
                 cursor.execute("UPDATE catalogue SET name = ? WHERE hash = ?", [name, entry.dataset.hash])
                 decisions.take_along(cursor, entry.dataset.name, name)
+                rename_notices(cursor, entry.dataset.name, name)
                 cursor.execute("UPDATE former_hashes SET name = ? WHERE name = ?", [name, entry.dataset.name])
             return catalogue.entry(cursor, entry.dataset.hash).dataset
 
