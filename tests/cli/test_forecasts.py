@@ -7,6 +7,8 @@ import pytest
 
 from tests.made_once import made_once
 from tests.service.conftest import fill
+from workprof.cli.forecasts import _limit
+from workprof.core.errors import SettingsError
 
 ROWS = 1500
 
@@ -76,3 +78,17 @@ def test_bad_files_of_jobs(workprof, sample, tmp_path, content, words):
     ended = workprof("classify", "predict", "small", "--jobs", path)
     assert ended.status == 2, ended.err
     assert words in ended.err
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "limit"),
+    [("3600", "s", 3600), ("1h", "s", 3600), (" 1.5 min", "s", 90), ("4GB", "B", 4e9), ("1e3", "percent", 1000)],
+)
+def test_a_limit_is_in_the_unit_of_its_target_or_its_own(text, unit, limit):
+    assert _limit(text, unit) == pytest.approx(limit)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "1e999", "1 GB", "h", "1h 5min", "٣"])
+def test_another_limit_is_refused(text):
+    with pytest.raises(SettingsError, match="--slo is .*; give a number above 0 in the target's unit, or with ms"):
+        _limit(text, "s")

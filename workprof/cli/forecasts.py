@@ -1,6 +1,7 @@
 """The commands on jobs before and after they run: `classify`, `estimate` and `durations`."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,17 +31,19 @@ from workprof.cli.datasets import given_mapping
 from workprof.cli.questions import add, answered, fit_of, options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.progress import hearing
-from workprof.core.units import format_share
-from workprof.core.words import formatted
+from workprof.core.units import UNITS_OF, format_share
+from workprof.core.words import formatted, listed
 from workprof.forecasts import questions
 from workprof.forecasts.durations import PROFILE
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.one_job import JobForecast
+from workprof.formats.fields import FIELDS
 from workprof.profiles.names import name_at
 from workprof.store.reports import IngestOptions
 from workprof.workbench.forecasts import EXPLAINED_ROWS, FileForecasts
 
 SHOWN_ROWS = 20
+_AMOUNT = re.compile(r"\s*(\d*\.?\d+(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)\s*", re.ASCII)
 
 
 def _predict(
@@ -152,18 +155,16 @@ def _observe(
 
 
 def _durations(
-    dataset: str, quantile: str, slo: float | None, curves: bool, home: Path | None, as_json: bool, **given: Any
+    dataset: str, quantile: str, slo: str, curves: bool, home: Path | None, as_json: bool, **given: Any
 ) -> None:
-    shares = _shares(quantile)
-    if slo is not None and not 0 < slo < math.inf:
-        raise SettingsError(f"--slo is {slo:g}; give a number above 0, in the target's unit")
     settings = settings_of(questions.OBSERVED_DURATIONS, given)
+    shares, limit = _shares(quantile), _limit(slo, FIELDS[settings.target].unit) if slo else 0.0
     with opened(home) as workbench:
         fit = fit_of(given["fit"])
         result = workbench.observed_durations(dataset, settings, progress_line(), fit=fit)
         called = workbench.profile_names(dataset, fit) if result.settings.by == PROFILE else ()
     names = group_names(result, dict(enumerate(called[:-1])))
-    emit_answer(durations_answer(result, names, ObservedView(limit=slo or 0.0), shares, curves=curves), as_json)
+    emit_answer(durations_answer(result, names, ObservedView(limit=limit), shares, curves=curves), as_json)
 
 
 def _shares(text: str) -> tuple[float, ...]:
@@ -176,6 +177,16 @@ def _shares(text: str) -> tuple[float, ...]:
     return shares
 
 
+def _limit(text: str, unit: str) -> float:
+    """A limit such as 3600, 1h or 4GB in the unit of its target, in which a bare number is."""
+    match, units = _AMOUNT.fullmatch(text), {"": 1.0, **UNITS_OF[unit]}
+    value = float(match[1]) * units.get(match[2], math.nan) if match else math.nan
+    if not 0 < value < math.inf:
+        known = listed([*UNITS_OF[unit]], "or")
+        raise SettingsError(f"--slo is {text[:40]!r}; give a number above 0 in the target's unit, or with {known}")
+    return value
+
+
 _SET = typer.Option("--set", help="field=value; repeat.", show_default=False)
 _NEW_JOBS = typer.Option("--jobs", help="New jobs: a CSV file, or a dataset.", show_default=False)
 _TRAIN = typer.Option("--train", help="Dataset to learn from.", show_default=False)
@@ -184,7 +195,7 @@ _REFIT = typer.Option("--refit", help="Cluster and train again afterwards.")
 _FORMAT = typer.Option("--format", help="Of the file, as for ingest.")
 _MAP = typer.Option("--map", help="Of the file, as for ingest.")
 _QUANTILE = typer.Option("--quantile", help="Shares A,B,... of the runs, 0-1.")
-_SLO = typer.Option("--slo", help="A limit, in the target's unit (s, bytes, %).", show_default=False)
+_SLO = typer.Option("--slo", help="A limit: 1h or 4GB, or in the target's unit (s, bytes, %).", show_default=False)
 _CURVES = typer.Option("--curves", help="In the JSON, the points of every curve too.")
 
 
@@ -238,7 +249,7 @@ def register(tree: typer.Typer) -> None:
         [
             parameter("dataset", Dataset),
             parameter("quantile", Annotated[str, _QUANTILE], ",".join(map(str, QUANTILES))),
-            parameter("slo", Annotated[float | None, _SLO], None),
+            parameter("slo", Annotated[str, _SLO], ""),
             parameter("curves", Annotated[bool, _CURVES], False),
             *options(questions.OBSERVED_DURATIONS),
             *OUT,
