@@ -90,5 +90,5 @@ def test_a_limit_is_in_the_unit_of_its_target_or_its_own(text, unit, limit):
 
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "1e999", "1 GB", "h", "1h 5min", "٣"])
 def test_another_limit_is_refused(text):
-    with pytest.raises(SettingsError, match="--slo is .*; give a number above 0 in the target's unit, or with ms"):
+    with pytest.raises(SettingsError, match=r"--slo is .*; give a number above 0 in the target's unit, or with ms"):
         _limit(text, "s")
