@@ -150,6 +150,13 @@ def test_one_fact_is_drawn_with_when_it_is_known(column, marks):
     assert "Memory used (GB)" in f"{chart.figure.layout.xaxis.title.text} {chart.figure.layout.yaxis.title.text}"
 
 
+def test_values_of_a_fact_that_begin_alike_have_boxes_of_their_own():
+    frames = {name: frame.copy() for name, frame in given.frames().items()}
+    frames["jobs"]["group"] = [f"a-registry-and-a-long-folder/{one}" for one in frames["jobs"]["group"]]
+    chart = fact_scatter(fact_points_of(frames, FactPointsSettings("group", task=given.HEAVY)))
+    assert len({box.y[0] for box in chart.figure.data}) == len(chart.figure.data) == 2
+
+
 def test_the_shaded_area_is_the_memory_that_stays_unused():
     found = given.bins()
     unused = usage_ecdf(found).figure.data[0]

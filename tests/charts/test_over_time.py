@@ -112,6 +112,14 @@ def test_long_names_that_end_alike_keep_both_ends_and_fit_a_phone():
     assert {"QUANTIFY_SALM…_QUANT", "QUANTIFY_STAR…_QUANT", "FASTQC"} == set(axis)
 
 
+def test_names_that_are_alike_at_both_ends_stay_rows_of_their_own():
+    jobs = trace()
+    names = [f"{'a' * 45}-{at}-{'z' * 45}" for at in range(3)]
+    jobs["task_name"] = np.resize(np.array(names), len(jobs))
+    found, _, chart = shown(jobs)
+    assert len(set(chart.figure.data[2].y)) == len(found.rows) == 3
+
+
 def test_the_sentence_names_the_largest_profile_before_what_is_in_none():
     found, names, chart = shown(clustered((-1, -1, -1, 0, 1)), "profile")
     assert found.rows[0] == "no profile"

@@ -370,6 +370,13 @@ def test_the_confusion_counts_wrong_answers():
     assert len(chart.figure.layout.annotations) == 5
 
 
+def test_workloads_that_begin_alike_stay_apart_in_the_confusion():
+    known = given.known_figures()
+    names = tuple(f"spark-sql-tpcds-with-query-{at}" for at in range(len(known.workloads)))
+    heat = confusion_chart(dataclasses.replace(known, workloads=names)).figure.data[0]
+    assert len(set(heat.x)) == len(set(heat.y)) == len(names)
+
+
 def test_the_tables_of_the_paper_have_ours_and_theirs():
     known = known_table(given.evaluation()).frame()
     assert list(known["workload"][:3]) == ["two steps", "one step", HOSTILE]

@@ -16,7 +16,7 @@ from workprof.charts.shapes import Chart, drawn_once, figure_of
 from workprof.charts.theme import COLOURS
 from workprof.core.arrays import Floats
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, compact
-from workprof.core.words import counted, listed, plotly_text, shortened
+from workprof.core.words import counted, distinct, listed, plotly_text, shortened
 from workprof.memory.demand import Demand
 from workprof.memory.over_time import BIN_WORDS, OTHERS, OverTime
 
@@ -73,7 +73,7 @@ def _drawn(result: OverTime, names: Mapping[str, str]) -> _Drawn:
             labels[-1] = "all others"
         unused = np.vstack([unused, result.unused[own:].sum(axis=0)])
         n_runs = np.vstack([n_runs, result.n_runs[own:].sum(axis=0)])
-    return _Drawn(keys, tuple(plotly_text(one, 40) for one in labels), unused, n_runs)
+    return _Drawn(keys, tuple(distinct([plotly_text(one, 40) for one in labels])), unused, n_runs)
 
 
 def _both_ends(name: str) -> str:

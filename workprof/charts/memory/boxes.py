@@ -20,7 +20,7 @@ from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, figure_of, rows
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.answer import to_frame
 from workprof.core.table import frame
-from workprof.core.words import counted, plotly_text
+from workprof.core.words import counted, distinct, plotly_text
 from workprof.memory.assessment import Assessment, TaskAssessment
 from workprof.memory.facts import AFTER, BEFORE, NUMBER, UNSURE, Box, FactPoints, MemoryFact, MemoryFacts
 
@@ -105,7 +105,7 @@ def fact_bars(result: MemoryFacts, task: str, *, after: bool) -> Chart | None:
     if not facts:
         return None
     drawn = facts[:MOST_BARS]
-    rows = [plotly_text(fact.column, LONGEST_NAME) for fact in drawn]
+    rows = distinct([plotly_text(fact.column, LONGEST_NAME) for fact in drawn])
     figure = figure_of(
         [_bars(known, drawn, rows) for known in LOOKS],
         x={"title": "Strength (0 to 1)", "range": [0, 1.02]},
@@ -141,7 +141,7 @@ def fact_scatter(result: FactPoints) -> Chart:
         )
         data = pd.DataFrame({column: values, "used_gb": result.used_gb})
     else:
-        rows = [plotly_text(box.task, LONGEST_NAME) for box in result.boxes]
+        rows = distinct([plotly_text(box.task, LONGEST_NAME) for box in result.boxes])
         figure = figure_of(
             [_box(box, row, LOOKS[result.known][0]) for box, row in zip(result.boxes, rows, strict=True)],
             x={"title": "Memory used (GB)", "rangemode": "tozero"},

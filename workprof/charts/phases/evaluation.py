@@ -25,7 +25,7 @@ from workprof.answers.recognition import (
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis, vertical
 from workprof.charts.theme import COLOURS, LIGHT_SCALE, SHARE_TICKS, SMALLEST_PX, rows_height
-from workprof.core.words import counted, plotly_text
+from workprof.core.words import counted, distinct, plotly_text
 from workprof.phases.evaluation import Evaluation, KnownFigures
 from workprof.phases.library import LibraryView
 
@@ -160,7 +160,7 @@ def open_curve(result: Evaluation, measure: str) -> Chart | None:
 
 def confusion_chart(known: KnownFigures) -> Chart:
     """Return test runs by workload and answer; colour = share of the workload's runs."""
-    counts, names = known.confusion, [plotly_text(name, 22) for name in known.workloads]
+    counts, names = known.confusion, distinct([plotly_text(name, 22) for name in known.workloads])
     shares = shapes.row_shares(counts)
     table = pd.DataFrame(counts, columns=[f"answered {name}" for name in known.workloads])
     table.insert(0, "workload", list(known.workloads))
