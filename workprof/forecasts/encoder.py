@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -146,6 +147,11 @@ class FieldValues:
         """Columns: the kept values and the three states."""
         return len(self.kept) + len(STATES)
 
+    @cached_property
+    def codes(self) -> dict[str, int]:
+        """The code of each value that was seen: a kept value's place, and that of the rare ones."""
+        return dict.fromkeys(self.rare, len(self.kept)) | {text: place for place, text in enumerate(self.kept)}
+
     def label(self, code: int) -> str:
         """What a code stands for."""
         return self.kept[code] if code < len(self.kept) else STATES[code - len(self.kept)]
@@ -211,7 +217,6 @@ class ReadFields:
     n_rows: int  # of the table
     # of a categorical field its values, in alphabetical order; some may have no row
     texts: dict[str, NDArray[np.object_]]
-    places: dict[str, dict[str, int]]  # of a categorical field the position of each text
     positions: dict[str, Ints]  # of a categorical field (n_rows,) positions in `texts`, -1 = missing
     numbers: dict[str, Floats]  # of a plan field (n_rows,) values
 
@@ -219,7 +224,7 @@ class ReadFields:
         """The rows at positions."""
         positions = {name: values[rows] for name, values in self.positions.items()}
         numbers = {name: values[rows] for name, values in self.numbers.items()}
-        return ReadFields(self.fields, len(rows), self.texts, self.places, positions, numbers)
+        return ReadFields(self.fields, len(rows), self.texts, positions, numbers)
 
 
 def read_fields(
@@ -229,7 +234,7 @@ def read_fields(
 
     Raises TraceError when one that is no category holds something that is no number.
     """
-    result = ReadFields(tuple(name for name in fields if name in jobs.columns), len(jobs), {}, {}, {}, {})
+    result = ReadFields(tuple(name for name in fields if name in jobs.columns), len(jobs), {}, {}, {})
     for name in result.fields:
         if name not in categories:
             result.numbers[name] = _plan(jobs, name)
@@ -240,7 +245,6 @@ def read_fields(
         rank = np.empty(len(order) + 1, dtype=np.int64)
         rank[order], rank[-1] = np.arange(len(order)), -1
         result.texts[name], result.positions[name] = values[order], rank[positions]
-        result.places[name] = {text: place for place, text in enumerate(values[order].tolist())}
     return result
 
 
@@ -333,16 +337,11 @@ def _seen_values(rows: ReadFields, name: str, mode: str, rare_rows: int, of_rows
 
 def _codes(seen: FieldValues, rows: ReadFields) -> Ints:
     """(n_rows,) codes: a kept value's place, then rare, not given, unseen."""
-    rare, missing, unseen = (len(seen.kept) + state for state in range(len(STATES)))
+    _, missing, unseen = (len(seen.kept) + state for state in range(len(STATES)))
     if seen.field not in rows.positions:
         return np.full(rows.n_rows, missing, dtype=np.int64)
-    place = rows.places[seen.field]
-    n = len(place)
-    codes = np.full(n + 2, unseen, dtype=np.int64)  # n: where values land that the table does not have; -1: missing
-    codes[[place.get(text, n) for text in seen.rare]] = rare
-    codes[[place.get(text, n) for text in seen.kept]] = np.arange(len(seen.kept))
-    codes[-1] = missing
-    return codes[rows.positions[seen.field]]
+    codes = [seen.codes.get(text, unseen) for text in rows.texts[seen.field]]
+    return np.array([*codes, missing], dtype=np.int64)[rows.positions[seen.field]]  # -1, the last: not given
 
 
 def names_in(column: pd.Series) -> tuple[Ints, list[str]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -218,13 +219,19 @@ def others_of(base: Floats, output: Floats) -> Floats:
 
     It is the mean along the way from `base` to `output`, (n_rows, n_classes) calibrated scores; each row adds up to 1.
     """
-    at, weights = np.polynomial.legendre.leggauss(NODES)
+    at, weights = _quadrature()
     result = np.empty((*base.shape, base.shape[1]))
     for row, (first, last) in enumerate(zip(base, output, strict=True)):
         powers, rest = _against(first + (at[:, None] + 1) / 2 * (last - first))
         result[row] = (weights[:, None] / 2 / rest).T @ powers
         np.fill_diagonal(result[row], 0.0)
     return result
+
+
+@cache
+def _quadrature() -> tuple[Floats, Floats]:
+    """(256,) nodes and weights of Gauss and Legendre; to find them takes longer than the rest of an explanation."""
+    return np.polynomial.legendre.leggauss(NODES)
 
 
 def _against(scores: Floats) -> tuple[Floats, Floats]:
