@@ -172,19 +172,21 @@ def test_sizes_are_those_of_least_expected_charge(enforced):
     runs, sizing = dataclasses.replace(sized(3, spread=0.6), enforced=enforced), SIZING
     windows = Windows(runs, SUBMISSION)
     origin = windows.learned(300, sizing, float(runs.submit_s[300]))
-    found = windows.advised(np.arange(300, 400), (origin.chances[0], None), sizing, origin.price)
-    model, known = origin.chances[0], windows.known[0].take(np.arange(300, 400))
+    rows = np.r_[:5, 300:400]  # of the first ones nothing is known
+    found = windows.advised(rows, (origin.chances[0], None), sizing, origin.price)
+    model, known = origin.chances[0], windows.known[0].take(rows)
     names = ("n", "weight", "squares", "largest", "mean_hours", "above")
-    for at in range(100):
+    for at, row in enumerate(rows):
         one = {name: float(getattr(known, name)[at]) for name in names}
-        factor = float(model.key_factor[runs.levels[0][300 + at]])
+        factor = float(model.key_factor[runs.levels[0][row]])
         if one["n"] < 2:
             assert found.level[at] == -1
             continue
         size, chance = obvious_size(float(known.asked[at]), one, model, factor, sizing, origin.price)
         assert found.size[at] == pytest.approx(size)
         assert found.chance[at] == pytest.approx(chance)
-    assert (found.size < runs.request[300:]).any()
+    assert (found.level[:2] == -1).all()
+    assert (found.size < runs.request[rows]).any()
 
 
 @pytest.mark.parametrize(("seed", "n_keys", "apart"), [(0, 5, 1.0), (1, 40, 1.0), (2, 150, 1.0), (3, 5, 500.0)])

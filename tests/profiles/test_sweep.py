@@ -107,11 +107,14 @@ def test_the_summary_is_of_the_runs(coupled):
 
 
 def test_comparing_runs_names_the_rows_that_moved(coupled):
-    first, last = coupled.runs[0], coupled.runs[-1]
+    first = coupled.runs[0]
+    moved = np.where(np.arange(1200) < 30, first.labels.max(), first.labels)
+    last = replace(coupled.runs[-1], labels=moved)
     same = compare_runs(first, first, coupled.row_ids, coupled.row_ids)
     assert (same.adjusted_rand, len(same.row_ids), same.n_common) == (1.0, 0, 1200)
     other = compare_runs(first, last, coupled.row_ids, coupled.row_ids)
     assert other.overlap.sum() == 1200
+    assert 0 < len(other.row_ids) == (moved != first.labels).sum()
     for row, before, after in zip(other.row_ids, other.before, other.after, strict=True):
         at = np.flatnonzero(coupled.row_ids == row)[0]
         assert (first.labels[at], last.labels[at]) == (before, after)

@@ -63,7 +63,7 @@ FEWEST_JUDGED = 30
 CURVE_SHARES = (0.0, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 """Acceptable kills, as shares of the runs, of which the judged saving is shown."""
 
-FEWEST_DRAWS, MOST_DRAWS, DRAWN_KEYS = 400, 10_000, 4_000_000
+FEWEST_DRAWS, MOST_DRAWS, DRAWN_KEYS = 400, 10_000, 500_000
 """Draws of a window: as many as so many drawn keys allow. Of 400 an end of kills may be 4 or 20 where it is 9."""
 BURST_SHAPE, WINDOW_SHAPE = (0.5, 1.5), 0.5
 """The share of a key's runs that a burst kills (Beta); how unlike windows are (Gamma, mean 1)."""
