@@ -303,15 +303,16 @@ def charged_of(size: Floats, request: Floats, use: Floats, hours: Floats, killed
     return result
 
 
-def killed_below(own: Known, any_request: Known) -> tuple[Floats, Floats]:
+def killed_below(own: Known, any_request: Known, of: Ints | slice = slice(None)) -> tuple[Floats, Floats]:
     """(m,) largest known uses, and chances of a kill at smaller requests of the same job, 0 where none was killed.
 
-    `own` is of a job and its request, `any_request` of the job alone. A run that was killed at a smaller request used
-    at least that: where it is more than all runs of this request used, their sizes rest on it.
+    `own` is of a job and its request, `any_request` of the job alone, at the places `of`. A run that was killed at a
+    smaller request used at least that: where it is more than all runs of this request used, their sizes rest on it.
     """
-    below = (any_request.cut_use > own.largest) & (any_request.cut_use < own.asked)
-    chance = (any_request.cut + 0.5) / (any_request.n + 1.0)
-    return np.where(below, any_request.cut_use, own.largest), np.where(below, chance, 0.0)
+    use = any_request.cut_use[of]
+    below = (use > own.largest) & (use < own.asked)
+    chance = (any_request.cut[of] + 0.5) / (any_request.n[of] + 1.0)
+    return np.where(below, use, own.largest), np.where(below, chance, 0.0)
 
 
 def _plain(sizes: Floats, step: float) -> Floats:
@@ -319,10 +320,11 @@ def _plain(sizes: Floats, step: float) -> Floats:
 
     A twelfth with nine digits is less than the five minutes that a run took.
     """
-    parts = round(1 / step)
+    parts, plain = round(1 / step), np.round(sizes, DIGITS)
+    if abs(parts * step - 1.0) > 1e-12:
+        return plain
     multiples = np.round(sizes * parts)
-    exact = np.isclose(parts * step, 1.0, rtol=1e-12, atol=0.0) & (np.abs(sizes * parts - multiples) < 1e-6)
-    return np.where(exact, multiples / max(parts, 1), np.round(sizes, DIGITS))
+    return np.where(np.abs(sizes * parts - multiples) < 1e-6, multiples / parts, plain)
 
 
 def advise(
@@ -350,7 +352,7 @@ def advise(
         if not len(own):
             continue
         some = known[level].take(own)
-        largest, elsewhere = killed_below(some, known[1].take(own)) if known[1:] and not level else (some.largest, 0.0)
+        largest, elsewhere = killed_below(some, known[1], own) if known[1:] and not level else (some.largest, 0.0)
         got = np.zeros((2, len(own)))
         figures = np.array(
             [*model.record, model.tail, model.heavy_share, model.heavy_scale, model.spread**2, model.longer]
