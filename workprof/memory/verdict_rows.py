@@ -140,7 +140,7 @@ class _Keys:
         self.known = tuple(one.take(self.lead) for one in everything)
         self.killed_below = np.zeros(len(self.lead), dtype=np.bool_)
         if len(self.known) > 1:
-            self.killed_below = (self.level == 0) & (killed_below(*self.known[:2])[1] > 0)
+            self.killed_below = (self.level == 0) & (killed_below(self.known[0], self.known[1])[1] > 0)
         self.order = np.lexsort((runs.request, self.row))
         self.asked = _medians(self.row, runs.request, self.order, len(self.lead))
         for at, one in enumerate(self.known):
