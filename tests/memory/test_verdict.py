@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import tracemalloc
 from collections import Counter
 from statistics import NormalDist
 
@@ -39,7 +40,7 @@ from workprof.memory.ledger import ledger_of
 from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Sizing, Windows, advise
 from workprof.memory.resources import MEMORY, TIME, resources_of
-from workprof.memory.verdict import Cells, VerdictSettings, _kill_interval, verdict_of
+from workprof.memory.verdict import Cells, VerdictSettings, _kill_interval, _next_window, verdict_of
 from workprof.memory.verdict_rows import (
     ABOVE,
     BOUND,
@@ -618,6 +619,21 @@ def test_the_ends_of_kills_are_those_of_many_draws(n_keys, expected):
     told = _kill_interval(cells)
     assert told.low == low
     assert np.floor(ends[0]) <= told.high <= np.ceil(ends[1])
+
+
+def test_intervals_of_many_keys_take_little_memory():
+    n = 100_000
+    zeros, ones = np.zeros(n, dtype=int), np.ones(n)
+    cells = Cells(zeros, np.arange(n), zeros, zeros, ones.astype(int), *[ones] * 4, zeros, np.full(n, 1e-3))
+    tracemalloc.start()
+    try:
+        kills, saved = _kill_interval(cells), _next_window(cells.key, cells.block, ones, np.linspace(0, 1, n))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 60e6  # 400 draws of all keys at once are 320 MB
+    assert kills.low < 100 < kills.high
+    assert saved.low < 0.5 < saved.high
 
 
 def test_jobs_of_ever_new_names_are_sized_by_their_user():

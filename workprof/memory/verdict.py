@@ -547,8 +547,9 @@ def _next_window(key: Ints, block: Ints, booked: Floats, saved: Floats) -> Inter
         held, less = np.bincount(place, booked[own]), np.bincount(place, saved[own])
         order = np.lexsort((less, held))  # not that of the file, which would change what is drawn
         if held.any():
-            weights = rng.exponential(size=(-(-_draws(len(held)) // len(blocks)), len(held)))
-            shares.append(weights @ less[order] / (weights @ held[order]))
+            for some in _parts(-(-_draws(len(held)) // len(blocks)), len(held)):
+                weights = rng.exponential(size=(len(some), len(held)))
+                shares.append(weights @ less[order] / (weights @ held[order]))
     if not shares:
         return Interval(math.nan, math.nan)
     low, high = np.quantile(np.concatenate(shares), [0.025, 0.975])
@@ -558,6 +559,12 @@ def _next_window(key: Ints, block: Ints, booked: Floats, saved: Floats) -> Inter
 def _draws(n_keys: int) -> int:
     """How many windows of some keys are drawn."""
     return min(MOST_DRAWS, max(FEWEST_DRAWS, DRAWN_KEYS // max(1, n_keys)))
+
+
+def _parts(n_draws: int, n_keys: int) -> list[range]:
+    """The draws in parts of so few that their keys are held at once."""
+    step = max(1, DRAWN_KEYS // max(1, n_keys))
+    return [range(first, min(first + step, n_draws)) for first in range(0, n_draws, step)]
 
 
 def _kill_interval(cells: Cells) -> Interval:
@@ -577,7 +584,11 @@ def _kill_interval(cells: Cells) -> Interval:
     burst = expected / (1 + others * a / (a + b))
     rng, n_draws = np.random.default_rng(0), _draws(len(burst))
     window = rng.gamma(WINDOW_SHAPE, 1 / WINDOW_SHAPE, n_draws)
-    draw, hit = (rng.random((n_draws, len(burst))) < burst * window[:, None]).nonzero()
+    found = []
+    for some in _parts(n_draws, len(burst)):
+        draw, hit = (rng.random((len(some), len(burst))) < burst * window[some.start : some.stop, None]).nonzero()
+        found.append((draw + some.start, hit))
+    draw, hit = (np.concatenate(one) for one in zip(*found, strict=True))
     killed = 1 + rng.binomial(others[hit], rng.beta(a, b, len(hit)))
     kills = np.bincount(draw, killed, n_draws)
     low, high = np.quantile(kills, [0.025, 0.975])
