@@ -16,6 +16,7 @@ from workprof.answers import home
 from workprof.answers.ledger import findings_sentence
 from workprof.answers.verdict import (
     MEMORY_ROWS,
+    curve_sentence,
     expected_words,
     notes,
     verdict_answer,
@@ -40,7 +41,7 @@ from workprof.memory.ledger import ledger_of
 from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Sizing, Windows, advise
 from workprof.memory.resources import MEMORY, TIME, resources_of
-from workprof.memory.verdict import Cells, VerdictSettings, _kill_interval, _next_window, verdict_of
+from workprof.memory.verdict import Cells, CurvePoint, VerdictSettings, _kill_interval, _next_window, verdict_of
 from workprof.memory.verdict_rows import (
     ABOVE,
     BOUND,
@@ -619,6 +620,13 @@ def test_the_ends_of_kills_are_those_of_many_draws(n_keys, expected):
     told = _kill_interval(cells)
     assert told.low == low
     assert np.floor(ends[0]) <= told.high <= np.ceil(ends[1])
+
+
+def test_of_kills_that_save_as_much_the_fewest_are_named():
+    points = [CurvePoint(share, saved, 0, 0.0) for share, saved in ((0, 0.51), (0.01, 0.5321), (0.05, 0.5322))]
+    assert curve_sentence(points) == "At most 1.0 % kills save most: 53.2 %."
+    assert curve_sentence(points[:1]) == "Most is saved where no kill is acceptable: 51.0 %."
+    assert curve_sentence([CurvePoint(0.05, 0.0, 0, 0.0)]) == "Nothing is saved at up to 5.0 % kills."
 
 
 def test_intervals_of_many_keys_take_little_memory():

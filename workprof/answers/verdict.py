@@ -332,8 +332,10 @@ def _nearest(memory: ResourceVerdict) -> str:
 
 
 def curve_sentence(points: Sequence[CurvePoint]) -> str:
-    """The acceptable kills that save most."""
-    best = max(points, key=lambda one: one.saved_share)
+    """The acceptable kills that save most; of those that save as much the fewest."""
+    most = format_share(max(one.saved_share for one in points))
+    alike = (one for one in points if format_share(one.saved_share) == most)
+    best = min(alike, key=lambda one: one.acceptable_share)
     if best.saved_share > 0 and not best.acceptable_share:
         return f"Most is saved where no kill is acceptable: {format_share(best.saved_share)}."
     if best.saved_share > 0:

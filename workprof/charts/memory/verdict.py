@@ -149,6 +149,7 @@ def curve_chart(verdict: Verdict) -> Chart | None:
                 customdata=[plain_point_words(one, memory) for one in memory.plain],
                 name="plain rules, by their kills",
                 showlegend=True,
+                cliponaxis=False,
             ),
         ],
         x={"title": "Acceptable kills (% of runs)", "rangemode": "tozero"},
