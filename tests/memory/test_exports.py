@@ -20,6 +20,7 @@ from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import bins_of
 from workprof.memory.exports import (
     EXPORTS,
+    LUA_MOST_OF,
     Origin,
     groovy_text,
     literal_pattern,
@@ -319,7 +320,7 @@ def lua_table(text):
     head, _, rest = text.partition("local sizes = {\n")
     body, _, functions = rest.partition("}\n\n")
     assert all(line.startswith("-- ") for line in head.splitlines())
-    assert functions == LUA_FUNCTIONS
+    assert functions == LUA_FUNCTIONS.replace("{most_of}", "\n".join(LUA_MOST_OF))
     found = {}
     for line in body.removesuffix("\n").split("\n"):
         if line.startswith("  -- "):
@@ -353,21 +354,7 @@ local function in_scope(job)
   return true
 end
 
--- the least limit of a job's partitions, or of the default one where it names none; 0 and NO_VAL are no limit
-local function most_of(job, part_list, field)
-  local most = math.huge
-  for name, part in pairs(part_list or {}) do
-    local own = part.flag_default == 1
-    if job.partition ~= nil then
-      own = ("," .. job.partition .. ","):find("," .. name .. ",", 1, true) ~= nil
-    end
-    local limit = own and part[field]
-    if limit and limit > 0 and limit < slurm.NO_VAL then
-      most = math.min(most, limit)
-    end
-  end
-  return most
-end
+{most_of}
 
 function slurm_job_submit(job_desc, part_list, submit_uid)
   local found = job_desc.name ~= nil and sizes[job_desc.name]
