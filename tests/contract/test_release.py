@@ -40,6 +40,7 @@ RELEASE = json.loads(KEPT.read_text())
 UNDATED = "days of a clock without dates are those of a period; nameless runs are not all runs"
 STEP = "the step of runs that are sampled unlike is one that a run has, and need not be whole seconds"
 WAITS = "what is held out by time is submitted after the end of what is learned, waits and all"
+FEW = "what is stated of a job with few known fields is softened by how much the others matter"
 CHANGED: dict[str, str] = {
     "version: memory.verdict": "intervals rest on more draws, which weigh keys; a raise pays by kills that it prevents",
     "version: memory.changes": "it compares verdicts",
@@ -102,15 +103,15 @@ CHANGED: dict[str, str] = {
     "version: phases.typical": STEP,
     "version: phases.evaluate": "means of a run are compared over the counters that it has",
     "version: nodes.search": "a run may cost its time times a price that is given",
-    "version: profiles.forecaster": WAITS,
-    "version: profiles.held_out": WAITS,
-    "version: profiles.classifier_evaluation": WAITS,
-    "version: profiles.classifier_alternatives": WAITS,
+    **{
+        f"version: profiles.{name}": f"{WAITS}; {FEW}"
+        for name in (
+            *("forecaster", "held_out", "classifier_evaluation", "classifier_alternatives"),
+            *("explain_all", "feedback_model", "feedback_refit"),
+        )
+    },
     "version: profiles.embeddings": WAITS,
-    "version: profiles.explain_all": WAITS,
     "version: profiles.estimate_evaluation": WAITS,
-    "version: profiles.feedback_model": WAITS,
-    "version: profiles.feedback_refit": WAITS,
 }
 """'kind: name' -> why it is no longer there, or 'version: step' -> why its results are computed anew."""
 

@@ -20,7 +20,10 @@ from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.units import format_count
 from workprof.forecasts.encoder import (
+    STATES,
+    Donors,
     Encoded,
+    Filled,
     MetadataEncoder,
     ReadFields,
     TrainingRows,
@@ -28,6 +31,7 @@ from workprof.forecasts.encoder import (
     encode,
     fit_encoder,
     is_seen,
+    kept_rows,
     merge_rows,
     rare_rows_of,
     to_fields,
@@ -36,6 +40,7 @@ from workprof.forecasts.encoder import (
 )
 from workprof.forecasts.predictions import NO_PROFILE
 from workprof.forecasts.splits import Fold, drawn_holdout, make_folds
+from workprof.profiles.metadata import NOT_GIVEN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -229,6 +234,8 @@ class Tuning:
     note: str  # the same in words
     temperatures: tuple[float, ...] = ()
     """By `NEWNESS`; empty = `temperature` for every row (faithful mode, or nothing to calibrate on)."""
+    blank: float = 1.0
+    """Temperature of a row whose blank fields, filled one way or another, tell one nat of its profile (`softened`)."""
 
     def of_rows(self, encoder: MetadataEncoder, rows: Encoded) -> float | Floats:
         """The temperature of each encoded row: (n_rows,), or one for all."""
@@ -258,6 +265,16 @@ def newness(encoder: MetadataEncoder, rows: Encoded) -> Ints:
 
 
 @dataclass(frozen=True)
+class _Partial:
+    """Rows that an inner fit did not see, without some of their fields, and what these were filled with."""
+
+    scores: Floats  # (n_filled, n_classes)
+    kinds: Ints  # (n_filled,) newness of the row each stands for
+    filled: Filled
+    targets: Ints  # (n_rows,)
+
+
+@dataclass(frozen=True)
 class _HeldOut:
     """Merged rows that an inner fit did not see: (n_rows, n_classes) scores, their newness, and what they were."""
 
@@ -265,6 +282,7 @@ class _HeldOut:
     kinds: Ints
     targets: Ints
     weights: Floats
+    partial: _Partial | None = None
 
 
 @dataclass(frozen=True)
@@ -298,6 +316,7 @@ def tune(jobs: pd.DataFrame, inputs: ReadFields, targets: Ints, classes: Ints, s
     trial, held = test
     others = _others(jobs, distinct, settings, trial.n_rounds)
     temperatures = _by_newness((held, *others), trial.temperature)
+    blank = _of_blanks([held.partial for held in others if held.partial], np.array(temperatures))
     threshold = settings.threshold or _threshold(held, np.array(temperatures)[held.kinds], classes, settings.wrong_cost)
     n_held_out = int(held.weights.sum())
     note = (
@@ -306,6 +325,7 @@ def tune(jobs: pd.DataFrame, inputs: ReadFields, targets: Ints, classes: Ints, s
         + " ".join(
             f"For {words} it is {value:.2f}." for value, words in zip(temperatures, NEWNESS.values(), strict=True)
         )
+        + f" Where unknown fields of a job could decide its profile, it is multiplied by about {blank:.2f}."
     )
     return Tuning(
         trial.n_rounds,
@@ -317,6 +337,7 @@ def tune(jobs: pd.DataFrame, inputs: ReadFields, targets: Ints, classes: Ints, s
         trial.loss_before,
         note,
         temperatures,
+        blank,
     )
 
 
@@ -385,12 +406,35 @@ def _held_out(
     booster = grow_trees(encoder, training, len(known), rounds[-1], by_field=True)
     new = merge_rows(every.take(test), rows.targets[test], tested[test].astype(np.float64))
     kinds = newness(encoder, new.rows)
-    result = []
-    for n_rounds in rounds:
-        scores = np.full((len(new.rows), int(rows.targets.max()) + 1), NEVER)
-        scores[:, known] = margins(booster, encoder, new.rows, n_rounds)
-        result.append(_HeldOut(scores, kinds, new.targets, new.weights))
-    return tuple(result)
+
+    def scores_of(asked: Encoded, n_rounds: int) -> Floats:
+        scores = np.full((len(asked), int(rows.targets.max()) + 1), NEVER)
+        scores[:, known] = margins(booster, encoder, asked, n_rounds)
+        return scores
+
+    partial = None
+    if len(rounds) == 1:
+        given, targets = _without_fields(encoder, new, settings.seed)
+        filled = Donors(encoder, kept_rows(encoder, every.take(train), counts)).fill(given)
+        partial = _Partial(scores_of(filled.rows, rounds[0]), newness(encoder, given)[filled.of], filled, targets)
+    return tuple(
+        _HeldOut(scores_of(new.rows, n_rounds), kinds, new.targets, new.weights, partial) for n_rounds in rounds
+    )
+
+
+PARTIAL_ROWS, PARTIAL_WAYS = 100, 16
+"""Rows of a hold-out that are tried without some fields, and different sets of fields that they are without."""
+
+
+def _without_fields(encoder: MetadataEncoder, held: TrainingRows, seed: int) -> tuple[Encoded, Ints]:
+    """(PARTIAL_ROWS,) held-out rows, drawn by weight, each without a random set of fields, and their targets."""
+    draw = np.random.default_rng(seed)
+    drawn = draw.choice(len(held.rows), PARTIAL_ROWS, p=held.weights / held.weights.sum())
+    ways = draw.random((PARTIAL_WAYS, len(encoder.fields))) < draw.random((PARTIAL_WAYS, 1))
+    without, n = ways[draw.integers(PARTIAL_WAYS, size=PARTIAL_ROWS)], len(encoder.categories)
+    rows, nothing = held.rows.take(drawn), [len(one.kept) + STATES.index(NOT_GIVEN) for one in encoder.categories]
+    codes = np.where(without[:, :n], np.array(nothing, dtype=np.int64), rows.codes)
+    return Encoded(codes, np.where(without[:, n:], np.nan, rows.numbers)), held.targets[drawn]
 
 
 CALIBRATION_FOLDS = {"random": (5, 1), "by_group": (3, 3), "by_time": (2, 1)}
@@ -431,6 +475,62 @@ def _by_newness(parts: tuple[_HeldOut, ...], otherwise: float) -> tuple[float, .
         enough = weights[own].sum() >= FEWEST_CALIBRATION_ROWS
         temperatures.append(best_temperature(scores[own], targets[own], weights[own]) if enough else otherwise)
     return tuple(temperatures)
+
+
+def _of_blanks(parts: list[_Partial], temperatures: Floats) -> float:
+    """The temperature of blank fields with the least log loss; 1 of too few rows."""
+    if sum(len(one.targets) for one in parts) < FEWEST_CALIBRATION_ROWS:
+        return 1.0
+    spreads = [spread(softmax(one.scores, temperatures[one.kinds]), one.filled) for one in parts]
+    means, told = (np.concatenate(part) for part in zip(*spreads, strict=True))
+    targets = np.concatenate([one.targets for one in parts])
+
+    def loss(temperature: float) -> float:
+        right = softened(means, told, temperature)[np.arange(len(targets)), targets]
+        return -float(np.log(np.maximum(right, TINY)).mean())
+
+    return float(min(TEMPERATURES, key=loss))
+
+
+TINY = 1e-12
+"""The least probability that a loss is taken of."""
+
+
+def spread(shares: Floats, filled: Filled) -> tuple[Floats, Floats]:
+    """(n_rows, n_classes) means of the probabilities (n_filled, n_classes) of what rows are filled with, and their gap.
+
+    The gap (n_rows,) is the mutual information (in nats) between profile and filling: 0 where all fillings agree.
+
+    Source: the information is that of Bayesian active learning (Houlsby et al. 2011), there between a class and the
+    parameters of a model; ours takes the ways to fill a row in their place.
+    """
+    if not filled.blank.any():
+        return shares, np.zeros(len(shares))
+    starts = np.searchsorted(filled.of, np.arange(len(filled.blank)))
+    means: Floats = np.add.reduceat(shares * filled.weights[:, None], starts, axis=0)
+    gaps = _entropy(means) - np.add.reduceat(_entropy(shares) * filled.weights, starts)
+    return means, np.where(filled.blank.any(axis=1), np.maximum(gaps, 0.0), 0.0)
+
+
+def softened(means: Floats, gaps: Floats, temperature: float) -> Floats:
+    """The means of `spread` at a temperature to the power of the gap, in the same order.
+
+    Runs alike stand for a new job the less well, the more hangs on what is not known of it.
+    """
+    some = gaps > 0
+    if temperature == 1 or not some.any():
+        return means
+    result = means.copy()
+    result[some] = softmax(np.log(np.maximum(means[some], np.finfo(np.float64).tiny)), temperature ** gaps[some])
+    return result
+
+
+def _entropy(shares: Floats) -> Floats:
+    """(n_rows,) nats of (n_rows, n_classes) probabilities."""
+    from scipy.special import entr  # noqa: PLC0415  heavy
+
+    nats: Floats = entr(shares).sum(axis=1)
+    return nats
 
 
 def _trial(n_rounds: int, held: _HeldOut) -> _Trial:

@@ -28,7 +28,9 @@ from workprof.forecasts.boosting import (
     grow_trees,
     margins,
     most_rounds,
+    softened,
     softmax,
+    spread,
     to_json_bytes,
     tune,
 )
@@ -265,15 +267,14 @@ def probabilities_of(
     rows: Encoded,
     scores_of: Callable[[Encoded], Floats],
 ) -> Floats:
-    """(n_rows, n_classes) calibrated; of a row with blank fields the mean over what they are filled with."""
+    """(n_rows, n_classes) calibrated; of a row with blank fields from what they are filled with (`softened`)."""
     if donors is None:
         return softmax(scores_of(rows), np.broadcast_to(tuning.of_rows(encoder, rows), len(rows)))
     place, first = joint_rows(rows)
     rows = rows.take(first)  # each different one once: a blank field makes many of one
     made = donors.fill(rows)
     temperatures = np.broadcast_to(tuning.of_rows(encoder, rows), len(rows))[made.of]
-    parts = softmax(scores_of(made.rows), temperatures) * made.weights[:, None]
-    return np.add.reduceat(parts, np.searchsorted(made.of, np.arange(len(rows))), axis=0)[place]
+    return softened(*spread(softmax(scores_of(made.rows), temperatures), made), tuning.blank)[place]
 
 
 def train_classifier(

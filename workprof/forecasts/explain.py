@@ -23,7 +23,7 @@ from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.units import format_bytes, odds_words
 from workprof.core.words import listed
-from workprof.forecasts.boosting import Booster, booster_output, margins
+from workprof.forecasts.boosting import Booster, booster_output, margins, softened, spread
 from workprof.forecasts.encoder import (
     MOST_DONORS,
     STATES,
@@ -150,6 +150,8 @@ def _of_rows(loaded: LoadedClassifier, rows: Encoded) -> tuple[Contributions, Bo
     They are the mean of those of what the blank fields are filled with. That these differ makes the odds more even
     than their mean: this is what not knowing the blank fields does, so it is theirs, by how far each differs.
     """
+    from scipy.special import expit, logit  # noqa: PLC0415  heavy
+
     encoder = loaded.model.encoder
     temperatures = np.broadcast_to(loaded.model.tuning.of_rows(encoder, rows), len(rows))
     if loaded.donors is None:
@@ -166,13 +168,8 @@ def _of_rows(loaded: LoadedClassifier, rows: Encoded) -> tuple[Contributions, Bo
         result: Floats = np.add.reduceat((parts.T * made.weights).T, starts)
         return result
 
-    def log_mean(logs: Floats) -> Floats:
-        """(n_rows, n_classes) logarithms of the means of what (n_filled, n_classes) are logarithms of."""
-        result: Floats = np.logaddexp.reduceat(np.log(made.weights)[:, None] + logs, starts)
-        return result
-
     columns, base = mean(shap.columns), mean(shap.base)
-    output = log_mean(-np.logaddexp(0, -shap.output)) - log_mean(-np.logaddexp(0, shap.output))
+    output = logit(np.clip(softened(*spread(expit(shap.output), made), loaded.model.tuning.blank), TINY, 1 - TINY))
     by_field = sum_by_field(encoder, shap.columns)
     differs = (mean(np.abs(by_field - mean(by_field)[made.of])) + TINY) * made.blank[:, None]
     shares = differs / np.maximum(differs.sum(axis=2, keepdims=True), TINY)
