@@ -124,6 +124,7 @@ def evaluation(known=True, unknown=True, mode="corrected"):
         if unknown
         else (),
         rejected_share=0.625 if unknown else float("nan"),
+        rejected_interval=wilson(1.25, 2) if unknown else wilson(0, 0),
         false_reject_share=0.1 if unknown else float("nan"),
         false_reject_interval=wilson(2, 20) if unknown else wilson(0, 0),
         curves=curves if unknown else (),

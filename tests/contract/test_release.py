@@ -101,7 +101,7 @@ CHANGED: dict[str, str] = {
     },
     "version: phases.timeline": STEP,
     "version: phases.typical": STEP,
-    "version: phases.evaluate": "means of a run are compared over the counters that it has",
+    "version: phases.evaluate": "means are over the counters that a run has; rejected unknown runs have an interval",
     "version: nodes.search": "a run may cost its time times a price that is given",
     **{
         f"version: profiles.{name}": f"{WAITS}; {FEW}"

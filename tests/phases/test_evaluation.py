@@ -51,6 +51,10 @@ def test_every_workload_is_left_out_once(found):
         assert one.workload not in one.nearest
         assert sum(one.nearest.values()) == pytest.approx(1)
     assert found.rejected_share == pytest.approx(np.mean([one.rejected_share for one in found.unknown]))
+    assert found.rejected_interval == wilson(4 * found.rejected_share, 4)
+    ends = found.rejected_interval
+    words = evaluation_answer(found).sentence
+    assert f"unknown workloads are rejected (95 % interval {ends.low * 100:.0f} to {ends.high * 100:.0f} %)" in words
 
 
 @pytest.mark.slow

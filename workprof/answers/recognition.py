@@ -102,7 +102,7 @@ NAMES = {
 
 
 def evaluation_sentence(result: Evaluation) -> str:
-    """Return accuracy beside the best baseline, then both rejections."""
+    """Return accuracy beside the best baseline, then both rejections with what other workloads and runs may show."""
     parts = []
     if result.known is not None:
         best = max(result.baselines, key=lambda name: result.baselines[name], default="")
@@ -111,16 +111,12 @@ def evaluation_sentence(result: Evaluation) -> str:
     if has_no_threshold(result):
         parts.append("None can be called unknown, since a workload needs at least four runs for a threshold")
     elif result.unknown:
-        parts.append(
-            f"{share_words(result.rejected_share)} of the runs of unknown workloads are rejected, with "
-            f"{share_words(result.false_reject_share)} of the known ones ({false_reject_words(result)})"
-        )
+        unknown, known = (interval_words(one) for one in (result.rejected_interval, result.false_reject_interval))
+        parts += [
+            f"{share_words(result.rejected_share)} of the runs of unknown workloads are rejected ({unknown})",
+            f"{share_words(result.false_reject_share)} of the known ones are rejected, too ({known})",
+        ]
     return f"{'. '.join(parts) or 'Nothing could be evaluated'}."
-
-
-def false_reject_words(result: Evaluation) -> str:
-    """Return the interval of the share of known runs that are rejected: what new recordings may show."""
-    return interval_words(result.false_reject_interval)
 
 
 def interval_words(ends: Interval) -> str:
@@ -589,6 +585,7 @@ def evaluation_answer(result: Evaluation) -> Answer:
             "c": result.c,
             "unknown": [asdict(one) for one in result.unknown],
             "rejected_share": result.rejected_share,
+            "rejected_interval": asdict(result.rejected_interval),
             "false_reject_share": result.false_reject_share,
             "false_reject_interval": asdict(result.false_reject_interval),
             "curves": [asdict(one) for one in result.curves],

@@ -146,6 +146,8 @@ class Evaluation(Shown):
     c: float
     unknown: tuple[UnknownFigures, ...]  # one per workload that was left out or is absent from the other dataset
     rejected_share: float  # of unknown runs, mean over their workloads; NaN where there is none, or no limit
+    # of it, Wilson's over the workloads, which vary at most as much as if each were rejected wholly or not at all
+    rejected_interval: Interval
     false_reject_share: float  # of held-back known runs, in the same training parts; NaN as above
     # of it, Wilson's. A run that is asked in several training parts counts once: it is right or wrong in all of them
     # together
@@ -290,7 +292,7 @@ def _evaluation(
     if not rejecting:
         unknown = tuple(replace(one, rejected_share=float("nan")) for one in unknown)
     known = known_figures(predictions, rejecting, n_tested) if predictions else None
-    rejected = [one.rejected_share for one in unknown]
+    rejected = [one.rejected_share for one in unknown] if rejecting else []
     dropped = library.fingerprints.normaliser.dropped
     lacking = (f"{len(dropped)} counters miss too much of training and are dropped: {', '.join(dropped[:5])}",)
     return Evaluation(
@@ -301,6 +303,7 @@ def _evaluation(
         c=float(np.mean(limits)) if limits else float("nan"),
         unknown=unknown,
         rejected_share=float(np.mean(rejected)) if rejected else float("nan"),
+        rejected_interval=wilson(float(np.sum(rejected)), len(rejected)),
         false_reject_share=false_rejects,
         false_reject_interval=wilson(n_known * np.nan_to_num(false_rejects), n_known if rejecting else 0),
         curves=curves_of(trials),

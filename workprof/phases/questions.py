@@ -190,7 +190,7 @@ EVALUATE = Question(
     EvaluationSettings,
     Evaluation,
     "workprof.phases.evaluation:evaluate",
-    version=8,
+    version=9,
     finds="evaluation of recognition",
     ignores=("trained_elsewhere",),
     page=PAGE,
