@@ -156,6 +156,14 @@ def test_a_spreadsheet_gets_one_unit_a_column_and_no_formula():
     pd.testing.assert_frame_equal(read.drop(columns="task"), to_frame(answer(hostile)).drop(columns="task"))
 
 
+@pytest.mark.parametrize("empty", [None, math.nan])
+def test_a_count_stays_whole_beside_an_empty_cell(empty):
+    rows = (Row("a", 0, 0, 0, 0, 200), Row("b", 0, 0, 0, 0, empty, 2.0))
+    told = Answer("", tables=(Table("rows", "", (Column("n", "runs"), Column("cores")), rows),))
+    assert to_csv(told).decode().splitlines() == ["n,cores", "200,", ",2.0"]
+    assert pd.api.types.is_integer_dtype(to_frame(told)["n"])
+
+
 def test_markdown_shows_every_text_as_it_is():
     text = to_markdown(answer(notes=("*few* runs",)))
     assert text.startswith("**Better requests save half\\.**")

@@ -163,10 +163,20 @@ def _plain(value: Any) -> str:
 
 
 def frame(columns: Sequence[Column], records: Iterable[Any]) -> pd.DataFrame:
-    """The table of records, one line each, under the columns' names in files."""
+    """The table of records, one line each, under the columns' names in files; counts stay whole beside empty cells."""
     every = [end for column in columns for end in column.ends()]
     rows = [[_flat(end.of(record)) for end in every] for record in records]
-    return pd.DataFrame(rows, columns=[end.name for end in every])
+    table = pd.DataFrame(rows, columns=[end.name for end in every])
+    for at, kind in enumerate(table.dtypes):
+        if kind == np.float64 and _counts(values := [row[at] for row in rows]):
+            table.isetitem(at, pd.array(values, dtype="Int64"))
+    return table
+
+
+def _counts(values: Sequence[Any]) -> bool:
+    """Whether the values are whole numbers and empty cells, which pandas makes floats."""
+    present = [value for value in values if not is_missing(value)]
+    return bool(present) and all(isinstance(value, (int, np.integer)) for value in present)
 
 
 def _flat(value: Any) -> Any:
