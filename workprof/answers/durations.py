@@ -74,6 +74,7 @@ def quantile_table(
 ) -> Table:
     """One line per group and one for all runs: quantiles in the target's unit, and what the cursors read."""
     target = result.settings.target
+    unit = target.rpartition("_")[2]  # s, bytes or percent
 
     def at(name: str, heading: str, share: float, *, alone: bool = False) -> Column:
         def curve(group: _Group) -> DurationCurve | None:
@@ -85,7 +86,7 @@ def quantile_table(
         def said(group: _Group) -> str:
             return "" if (one := curve(group)) is None else value_words(one, target, share)
 
-        return Column(name, value, heading, said=said)
+        return Column(f"{name}_{unit}", value, heading, said=said)
 
     def band(group: _Group) -> float:
         return band_at(group.curve, view.share)
@@ -101,7 +102,7 @@ def quantile_table(
         *((at("finished_at_cursor", "Finished runs alone", view.share, alone=True),) if censored else ()),
         *(_limit_columns(view.limit) if view.limit > 0 else ()),
         *(at(share_name(share), share_name(share), share) for share in shares),
-        Column("max", "curve.longest", said=lambda one: value_words(one.curve, target, 1.0)),
+        Column(f"max_{unit}", "curve.longest", "max", said=lambda one: value_words(one.curve, target, 1.0)),
         Column("band", band, said=lambda one: f"± {format_share(band(one))}"),
     )
     rows = [_Group(*one) for one in (*zip(names, result.groups, strict=True), (ALL_RUNS, result.everything))]
