@@ -66,6 +66,9 @@ MISTAKES = {
     "a file of jobs that is not there": (("classify", "predict", "jobs", "--jobs", "no.csv"), "no.csv"),
     "a number that is none": (("classify", "predict", "jobs", "--set", "instances=many"), "many"),
     "a run that is not there": (("runs", "show", "ffffffff"), "ffffffff"),
+    "a period that is empty": (("durations", "jobs", "--period", ""), "the period is empty"),
+    "a saved scope's period that is empty": (("scopes", "save", "x", "--period", ""), "the period is empty"),
+    "a period behind a name that is empty": (("compare", "jobs?period=", "jobs"), "the period is empty"),
     # files out
     "-o is a folder": (("export", "jobs", "-o", "folder.csv"), "it is a folder"),
     "-o in no folder": (("export", "jobs", "-o", "no/x.csv"), "there is no folder no"),

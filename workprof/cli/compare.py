@@ -58,7 +58,7 @@ def save_scope(
     as_json: console.Json = False,
 ) -> None:
     """Save a scope for any dataset; one of that name is overwritten."""
-    scope = str(of_words(only or (), period or ""))
+    scope = str(of_words(only or (), period))
     with console.opened(home) as workbench:
         saved = workbench.save_scope(name, scope)
     console.emit({"scope": saved, "text": scope}, as_json, lambda: f"saved {saved}: {scope}")

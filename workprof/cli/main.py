@@ -204,7 +204,7 @@ def _filing(callback: Any, own_output: bool) -> Any:
 
 def _narrowing(callback: Any) -> Any:
     def narrowing(dataset: str, only: list[str] | None, period: str | None, **given: Any) -> None:
-        if only or period:
+        if only or period is not None:
             from workprof.core.scope import of_options  # noqa: PLC0415  light until needed
 
             dataset = of_options(dataset, only or (), period)

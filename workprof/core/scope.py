@@ -22,6 +22,7 @@ _YEAR, _MONTH, _WEEK, _DATE = (
     re.compile(pattern, re.ASCII) for pattern in (r"\d{4}", r"\d{4}-\d{2}", r"\d{4}-W\d{2}", r"\d{4}-\d{2}-\d{2}")
 )
 EXAMPLES = "2026, 2026-01, 2026-W05, 2026-01-31, or two of them as 2026-01-15..2026-02-14"
+NO_PERIOD = f"the period is empty; leave it out for every run, or give such as {EXAMPLES}"
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Scope:
 def parsed(text: str) -> Scope:
     """What a text such as 'user=ann&period=2026-01' says.
 
-    Raises SettingsError when it says nothing, a part has no '=', or a period is given twice.
+    Raises SettingsError when it says nothing, a part has no '=', or a period is empty or given twice.
     """
     if len(text) > LONGEST:
         raise SettingsError(f"a scope of {len(text):,} characters is too long; give at most {LONGEST:,}")
@@ -70,6 +71,8 @@ def parsed(text: str) -> Scope:
     periods = [value for name, value in pairs if name == PERIOD]
     if len(periods) > 1:
         raise SettingsError(f"{len(periods)} periods are given; give one, such as {EXAMPLES}")
+    if periods == [""]:
+        raise SettingsError(NO_PERIOD)
     return Scope(tuple((name, (value,)) for name, value in pairs if name != PERIOD), *periods)
 
 
@@ -100,16 +103,18 @@ def narrowed(name: str, scope: Scope) -> str:
 def of_options(name: str, only: Sequence[str], period: str | None) -> str:
     """A dataset's name with what the options of a command narrow it to besides.
 
-    Raises SettingsError when an option is no NAME=VALUE; when a period is given twice.
+    Raises SettingsError when an option is no NAME=VALUE; when a period is empty or given twice.
     """
-    given, more = of_dataset(name), of_words(only, period or "")
+    given, more = of_dataset(name), of_words(only, period)
     if given.period and more.period:
         raise SettingsError(f"two periods are given, {given.period} and {period}; give one")
     return narrowed(name, Scope((*given.of, *more.of), more.period or given.period))
 
 
-def of_words(only: Sequence[str], period: str) -> Scope:
-    """The scope of NAME=VALUE words and a period ('' = any); raises SettingsError when a word is none."""
+def of_words(only: Sequence[str], period: str | None) -> Scope:
+    """The scope of NAME=VALUE words and a period (None = any); raises SettingsError when one says nothing."""
+    if period is not None and not period.strip():
+        raise SettingsError(NO_PERIOD)
     pairs = []
     for one in only:
         column, sign, value = one.partition("=")
@@ -118,7 +123,7 @@ def of_words(only: Sequence[str], period: str) -> Scope:
         if column == PERIOD:
             raise SettingsError(f"give the period as --period {value}")
         pairs.append((column, (value,)))
-    return Scope(tuple(pairs), period)
+    return Scope(tuple(pairs), period or "")
 
 
 def bounds(period: str, *, dates: bool, utc_offset_s: float) -> tuple[float | None, float | None]:
