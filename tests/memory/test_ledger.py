@@ -26,6 +26,7 @@ from workprof.answers.ledger import (
 )
 from workprof.answers.ledger_exports import EXPORTS, mails
 from workprof.answers.verdict import key_words, rate_words
+from workprof.core.answer import to_frame, to_json as answer_json
 from workprof.core.causes import CAUSES, cause_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import leaves
@@ -577,3 +578,19 @@ def test_runs_of_a_rule_on_failures_held_what_they_took():
     assert found.unfinished
     assert ledger_runs_answer(found).sentence.startswith(f"60 runs held {found.wasted:.3g}")
     assert not ledger_run_list({"jobs": jobs(60)}, LedgerRunsSettings()).unfinished
+
+
+def test_what_short_runs_waste_is_no_zero_and_its_heading_in_a_file_has_the_unit():
+    table = jobs(8, duration_s=4.0, requested_memory_bytes=1e9, peak_memory_bytes=2e8)
+    told = ledger_runs_answer(ledger_run_list({"jobs": table}, LedgerRunsSettings()))
+    assert list(to_frame(told))[-4:] == ["requested_gb", "used_gb", "hours", "wasted_gb_h"]
+    hours, wasted = (column.cell(0) for column in told.tables[0].columns[-2:])
+    assert (hours, wasted) == ("0.00111", "0.0008889")
+    first = answer_json(told)["runs"][0]
+    assert first["wasted"] == first["wasted_gb_h"] == pytest.approx(4 / 3600 * 0.8)
+
+
+def test_one_run_that_waits_is_told_as_one():
+    table = jobs(9, requested_memory_bytes=8e9, peak_memory_bytes=1e9, status=["PENDING"] + ["COMPLETED"] * 8)
+    notes = ledger_of({"jobs": table.assign(finished=table["status"] == "COMPLETED")}, LedgerSettings()).notes
+    assert "1 run waits, and holds nothing yet" in notes

@@ -11,6 +11,7 @@ from workprof.answers.runs import never_used
 from workprof.answers.tasks import TASK_COLUMN, names_of
 from workprof.answers.verdict import named, rate_words, row_document, row_words, why
 from workprof.core.answer import MOST_FIGURES, Answer, Figure, Table
+from workprof.core.arrays import Floats
 from workprof.core.causes import OUT_OF_MEMORY
 from workprof.core.table import MISSING, Column
 from workprof.core.text import visible
@@ -36,6 +37,9 @@ from workprof.memory.resources import CPU, GPU, MEMORY, TIME
 from workprof.memory.verdict_rows import KEEP, RAISE, VerdictRow
 from workprof.memory.verdict_sizes import SizedRows
 from workprof.profiles.names import name_of
+
+AMOUNT = "%,.4g"
+"""Of an amount in its resource's unit: a short run's is small."""
 
 
 def tasks_in(ledger: Ledger) -> dict[str, str]:
@@ -292,9 +296,9 @@ def _amounts(one: Resource) -> tuple[Column, ...]:
             f"requested_{one.key}",
             lambda row: row.of(one.name).requested,
             heading=f"Requested ({one.hours})",
-            form="%,.2f",
+            form=AMOUNT,
         ),
-        Column(f"wasted_{one.key}", lambda row: row.of(one.name).wasted, heading=f"Wasted ({one.hours})", form="%,.2f"),
+        Column(f"wasted_{one.key}", lambda row: row.of(one.name).wasted, heading=f"Wasted ({one.hours})", form=AMOUNT),
         Column(
             f"wasted_{one.name}_share",
             lambda row: row.of(one.name).wasted_share,
@@ -385,7 +389,7 @@ FINDINGS = (
 
 def _held(at: int) -> Column:
     one = RESOURCES[at]
-    return Column(f"held_{one.key}", lambda lost: lost.requested[at], f"Held ({one.hours})", form="%,.2f")
+    return Column(f"held_{one.key}", lambda lost: lost.requested[at], f"Held ({one.hours})", form=AMOUNT)
 
 
 LOST = (
@@ -515,14 +519,18 @@ def ledger_runs_answer(result: LedgerRunList) -> Answer:
     """The runs behind a number, the one that wastes most first; amounts in the resource's unit."""
     one = next(one for one in RESOURCES if one.name == result.resource)
     what = "Held" if result.unfinished else "Wasted"
+
+    def amount(name: str, values: Floats, heading: str, unit: str) -> Column:
+        return Column(f"{name}_{unit}", lambda at: float(values[at]), heading, form=AMOUNT, also=(name,))
+
     columns = (
         Column("row_id", lambda at: int(result.row_ids[at]), "Row", form="%d"),
         *([Column(by, lambda at: result.names[at])] if (by := result.settings.ledger.by) != TASK else []),
         Column("task", lambda at: result.tasks[at], "Task"),
-        Column("requested", lambda at: float(result.requested[at]), f"Requested ({one.unit})", form="%,.4g"),
-        Column("used", lambda at: float(result.used[at]), f"Used ({one.unit})", form="%,.4g"),
+        amount("requested", result.requested, f"Requested ({one.unit})", one.unit.lower()),
+        amount("used", result.used, f"Used ({one.unit})", one.unit.lower()),
         Column("hours", lambda at: float(result.hours[at]), "Run time", unit="h"),
-        Column("wasted", lambda at: float(result.wasted_each[at]), f"{what} ({result.unit})", form="%,.2f"),
+        amount("wasted", result.wasted_each, f"{what} ({result.unit})", one.key),
     )
     most = f"; the {len(result.row_ids):,} that {what.lower()} most are listed"
     sentence = f"{counted(result.n_runs, 'run')} {what.lower()} {number(result.wasted)} {result.unit}"

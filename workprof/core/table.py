@@ -33,7 +33,7 @@ class Measure:
 MEASURES = {
     "GB": Measure("%,.3g", gb),
     "GB·h": Measure("%,.4g", gb_h),
-    "h": Measure("%,.1f", lambda value: f"{value:,.1f} h"),
+    "h": Measure("%,.3g", lambda value: f"{printed(value, '%,.3g')} h"),
     "s": Measure("%,.3g", format_duration),
     "share": Measure("percent", format_share, in_heading=False),
     "count": Measure("%,.0f", lambda value: f"{value:,.0f}", in_heading=False),

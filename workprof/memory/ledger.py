@@ -19,6 +19,7 @@ from workprof.core.errors import SettingsError
 from workprof.core.long_table import JobTable, parts_of
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
+from workprof.core.words import counted
 from workprof.memory.advice import advised_in
 from workprof.memory.findings import Finding, findings_of
 from workprof.memory.found_runs import FoundRuns
@@ -267,14 +268,16 @@ def _notes(absent: Mapping[str, tuple[str, ...]], totals: LedgerRow) -> tuple[st
     if on := totals.n_killed_on:
         notes.append(f"services that were killed for memory and run on: {on:,}")
     if others:
-        notes.append(f"{others:,} runs did not finish well; what they held is counted apart, by cause")
+        notes.append(f"{counted(others, 'run')} did not finish well; what they held is counted apart, by cause")
     if running:
         runs_on = "run still runs" if running == 1 else "runs still run"
         notes.append(
             f"{running:,} {runs_on} at the end of the trace; what they hold until then is counted apart, in no sum"
         )
     if waiting:
-        notes.append(f"{waiting:,} runs wait, and hold nothing yet")
+        notes.append(
+            "1 run waits, and holds nothing yet" if waiting == 1 else f"{waiting:,} runs wait, and hold nothing yet"
+        )
     for one, amount in zip(RESOURCES, totals.amounts, strict=True):
         lacking = {"a time": amount.n_no_time, "a request": amount.n_no_request, "a use": amount.n_no_use}
         text = ", ".join(f"{count:,} without {what}" for what, count in lacking.items() if count)
