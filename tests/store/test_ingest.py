@@ -346,6 +346,23 @@ def test_a_use_that_may_be_a_share_of_all_cores_is_told(store, write, use, told)
     assert "no status" not in checks_of(store.ingest([write("s.csv", text)], IngestOptions()))
 
 
+@pytest.mark.parametrize("used", ["0", "1"])
+@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+def test_a_use_that_no_run_has_is_told(store, write, kind, used):
+    head = f"task_name,duration_s,requested_{kind}_percent,{kind}_usage_percent\n"
+    rows = "".join(f"t,{300 + at},400,0\n" for at in range(9)) + f"t,900,400,{used}\n"
+    told = checks_of(store.ingest([write("n.csv", head + rows)], IngestOptions()))
+    assert told.get(f"no {kind.upper()} used", 0) == (10 if used == "0" else 0)
+
+
+def test_runs_of_the_future_are_told(store, write):
+    text = "task_name,start_time_s,end_time_s\na,4000000000,4000000300\nb,1700000000,1700000300\n"
+    told = store.ingest([write("f.csv", text)], IngestOptions())
+    assert [one.message[:30] for one in told.checks if one.name == "in the future"] == ["1 run ended in the future: see"]
+    own_clock = "task_name,start_time_s,end_time_s\na,100,400\nb,500,900\n"
+    assert "in the future" not in checks_of(store.ingest([write("o.csv", own_clock)], IngestOptions()))
+
+
 def test_a_start_before_its_submission_is_told(store, write):
     text = "job,submit,start,end\n" + "a,2026-01-01 12:00:00,2026-01-01 10:00:00,2026-01-01 11:00:00\n"
     text += "b,2026-01-01 12:00:00,2026-01-01 11:59:59,2026-01-01 13:00:00\n"

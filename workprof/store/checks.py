@@ -76,6 +76,7 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
         *_times(have),
         *_missing(have),
         *_over_request(have),
+        *_not_measured(have),
         *_units_of_memory(have),
         *_over_capacity(declared.capacities, have),
     ]
@@ -246,6 +247,13 @@ def _times(have: set[str]) -> Iterable[Question]:
             f"runs last more than {OTHER_UNIT:g} times, or less than 1/{OTHER_UNIT:g} of, the time from start to end: "
             "see whether the duration is in another unit",
         )
+    if {"start_time_s", "end_time_s"} <= have:
+        yield Question(
+            "in the future",
+            "warning",
+            count_where(f"{FINISHED} AND greatest(start_time_s, end_time_s) > epoch(now()) + {DAY_S}"),
+            "runs ended in the future: see whether their moments and their zone are read right",
+        )
     yield Question(
         "units disagree",
         "warning",
@@ -297,6 +305,21 @@ def _over_request(have: set[str]) -> Iterable[Question]:
                 "info",
                 count_where(f"{usage} > {request}"),
                 f"runs use more {_spelt(what)} than they requested",
+            )
+
+
+def _not_measured(have: set[str]) -> Iterable[Question]:
+    """Cores and GPUs that no run uses at all: a scheduler that gathers no accounting writes 0 for each."""
+    for usage, request in REQUESTS[:2]:
+        if {usage, request, "duration_s"} <= have:
+            known = f"{FINISHED} AND {request} > 0 AND duration_s > {MINUTE_S} AND {usage} IS NOT NULL"
+            count, used = count_where(known), count_where(f"{usage} > 0")
+            what = _spelt(request.split("_")[1])
+            yield Question(
+                f"no {what} used",
+                "warning",
+                f"CASE WHEN {used} = 0 AND {count} >= {MANY_RUNS} THEN {count} ELSE 0 END",
+                f"runs use no {what} at all, as no run does: see whether that was measured before a request is lowered",
             )
 
 
