@@ -107,6 +107,9 @@ def test_spans_are_read_in_words_of_prometheus():
     ]
     with pytest.raises(SettingsError, match="--every is 'daily'"):
         seconds_of("daily", "--every")
+    assert seconds_of("0d", "--since") == 0
+    with pytest.raises(SettingsError, match="--keep is '0d', which is no time; leave it out"):
+        seconds_of("0d", "--keep", positive=True)
 
 
 def table(path, rows):

@@ -84,8 +84,8 @@ def add(
             name=name,
             kind=kind,
             address=_only_one(url, host, path),
-            every_s=seconds_of(every, "--every"),
-            keep_s=seconds_of(keep, "--keep"),
+            every_s=seconds_of(every, "--every", positive=True),
+            keep_s=seconds_of(keep, "--keep", positive=True),
             since_s=seconds_of(since, "--since"),
             step_s=seconds_of(step, "--step"),
             selector=selector,
@@ -150,7 +150,7 @@ def refresh(
 
     with opened(home) as workbench:
         if every:
-            _again_and_again(workbench, name, 0.0 if every == "own" else seconds_of(every, "--every"))
+            _again_and_again(workbench, name, 0.0 if every == "own" else seconds_of(every, "--every", positive=True))
             return
         names = [name] if name else [one.name for one in workbench.sources()]
         done, failed = _refreshed(workbench, names)

@@ -139,9 +139,12 @@ def secret(reference: str) -> str:
     return text
 
 
-def seconds_of(text: str, option: str) -> float:
-    """The seconds of a span such as '90s', '15m', '1h', '400d' or '2w'; '' stands for 0."""
+def seconds_of(text: str, option: str, *, positive: bool = False) -> float:
+    """The seconds of a span such as '90s', '15m', '1h', '400d' or '2w'; '' stands for 0, which `positive` refuses."""
     match = _PERIOD.fullmatch(text.strip()) if text else None
     if text and not match:
         raise SettingsError(f"{option} is {text!r}; give a span such as 15m, 1h, 30d or 2w")
-    return float(match[1]) * _PERIOD_S[match[2]] if match else 0.0
+    result = float(match[1]) * _PERIOD_S[match[2]] if match else 0.0
+    if positive and match and not result:
+        raise SettingsError(f"{option} is {text!r}, which is no time; leave it out, or give a span such as 1h or 30d")
+    return result
