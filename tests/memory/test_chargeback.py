@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from workprof.answers.chargeback import chargeback_answer
+from workprof.core.answer import to_frame, to_json
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.memory.chargeback import ChargebackSettings, chargeback_of
 from workprof.memory.ledger_settings import LedgerPrices
@@ -134,3 +135,17 @@ def test_who_cannot_be_billed_is_refused_with_those_who_can():
     for one in named:  # each is a choice of the bill
         ChargebackSettings(by=one)
     assert "user" in named
+
+
+def test_a_bill_says_its_currency_and_one_without_prices_says_so():
+    def told(**prices):
+        asked = ChargebackSettings(by="user", prices=LedgerPrices(**prices))
+        return chargeback_answer(chargeback_of({"jobs": trace(50)}, asked))
+
+    billed = told(per_gb_h=0.5, currency="EUR")
+    assert (set(to_frame(billed)["currency"]), to_json(billed)["currency"]) == ({"EUR"}, "EUR")
+    unpriced = told(currency="EUR")
+    assert unpriced.notes[-1] == "No price is given, so nothing is billed in EUR; give such as --price-gb-h."
+    assert "currency" not in to_frame(unpriced)
+    assert to_json(unpriced)["currency"] is None
+    assert told().notes == told(per_gb_h=0.5).notes

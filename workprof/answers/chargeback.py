@@ -7,6 +7,7 @@ from workprof.core.table import Column
 from workprof.core.units import format_share, gb_h
 from workprof.core.words import counted
 from workprof.memory.chargeback import Chargeback
+from workprof.memory.ledger_settings import LedgerPrices
 
 HOURS = "Requests times run time, of every run however it ended."
 GB_H = Column("gb_h", heading="Memory requested", unit="GB·h", help=HOURS, optional=True)
@@ -16,7 +17,8 @@ GPU_H = Column("gpu_h", heading="GPUs requested (GPU·h)", form="%,.4g", help=HO
 
 def chargeback_answer(result: Chargeback) -> Answer:
     """Who requested most, the sums, and every row of the bill."""
-    total, currency = result.total, result.settings.prices.currency
+    total, prices = result.total, result.settings.prices
+    currency = prices.currency
     money = Column(
         "money", heading=f"Price ({currency})", form="%,.2f", help="Hours times their prices.", optional=True
     )
@@ -25,6 +27,7 @@ def chargeback_answer(result: Chargeback) -> Answer:
         Column("period", heading="Period"),
         Column("runs", "n_runs", "Runs", unit="count", help="Runs that started in it"),
         *(GB_H, CORE_H, GPU_H, money),
+        *((Column("currency", lambda _: currency, aside=True),) if prices.given else ()),
     )
     held = [one for one in (GB_H, CORE_H, GPU_H, money) if not math.isnan(one.of(total))]
     notes = [
@@ -39,12 +42,14 @@ def chargeback_answer(result: Chargeback) -> Answer:
         )
         if count
     ]
+    if currency != LedgerPrices().currency and not prices.given:
+        notes.append(f"No price is given, so nothing is billed in {currency}; give such as --price-gb-h.")
     return Answer(
         _sentence(result),
         figures=tuple(Figure(one, total) for one in held),
         tables=(Table("rows", "By period", columns, result.rows),),
         notes=tuple(notes),
-        document={"by": result.settings.by, "n_runs": result.n_runs},
+        document={"by": result.settings.by, "n_runs": result.n_runs, "currency": currency if prices.given else None},
     )
 
 
