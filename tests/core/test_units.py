@@ -52,6 +52,7 @@ def test_other_numbers():
     assert format_bytes(float("nan")) == "no data"
     assert [format_bytes(size) for size in (999.6e6, 2.5e15, -4e3, 512)] == ["1 GB", "2,500 TB", "-4 kB", "512 B"]
     assert format_share(0.246) == "24.6 %"
+    assert format_share(0.875, 0) == format_share(0.875 - 1e-16, 0) == "88 %"  # 1 - 1/8, and 7 of 8 added up
     assert [format_share(share) for share in (math.nan, math.inf)] == ["no data", "infinite"]
     assert [format_share(share) for share in (2.386, 0.9999, 12.5)] == ["239 %", "100 %", "1,250 %"]
     assert [saved(share) for share in (0.3126, -2.386)] == ["31.3 % less", "239 % more"]

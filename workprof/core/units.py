@@ -228,11 +228,15 @@ def format_count(value: float) -> str:
     return f"{value:,.0f}" if math.isfinite(value) else "no data"
 
 
+SUMMED = 9
+"""Digits after the point of a percentage that do not hang on the order in which it was added up."""
+
+
 def format_share(value: float, decimals: int = 1) -> str:
     """A share (0-1) as percent, in at most three significant digits or whole percent: '24.6 %', '239 %'."""
     if not math.isfinite(value):
         return "no data" if math.isnan(value) else "infinite"
-    percent = round(value * 100, decimals) + 0.0  # -0.0 is 0
+    percent = round(round(value * 100, SUMMED), decimals) + 0.0  # -0.0 is 0
     return f"{percent:.{decimals}f} %" if abs(percent) < 100 else f"{percent:,.0f} %"
 
 
