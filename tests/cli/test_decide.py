@@ -150,6 +150,7 @@ def test_nonsense_ends_with_2_and_says_what_to_give(workprof, tmp_path):
         ((key, "--clear"), "no row is"),
         (("user=u1", "--accept"), "fits 3 rows"),
         (("u1", "--accept"), "names no row"),
+        (("user=a,b", "--accept"), "%2C for a comma within a value"),
     ):
         assert words in workprof("memory", "decide", "runs", *arguments, ends=2).err
     odd = tmp_path / "odd.json"

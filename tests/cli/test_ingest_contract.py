@@ -16,6 +16,13 @@ def test_a_json_array_is_loaded(workprof, tmp_path):
     assert (loaded.json["rows"], loaded.json["rejected"]) == (2, 0)
 
 
+def test_one_row_is_told_as_one(workprof, tmp_path):
+    (tmp_path / "one.csv").write_text("job_name,duration_s\na,1\n")
+    assert ": 1 row, 0 rejected" in workprof("ingest", tmp_path / "one.csv").out
+    assert "1 row " in workprof("export", "one", "-o", tmp_path / "x.csv").out
+    assert workprof("remove", "one", "--yes").out == "removed one (1 row)\n"
+
+
 def test_lines_are_lost_only_where_that_is_accepted_and_everybody_is_told(workprof, tmp_path):
     rows = [f"j{at},{at},n{at}" for at in range(2, 1001)]
     rows[18], rows[498] = '"a, b",1,x', '"j500,5,x'

@@ -78,7 +78,7 @@ def test_another_clustering_is_advised_with_its_reasons():
     assert moved.assessment.recluster_advised
     assert any("P0, P1" in reason for reason in moved.assessment.reasons)
     _, strange = seen(begun(model()), model(), jobs_of(800, 7, far_share=0.5))
-    assert any("far from every profile" in reason for reason in strange.assessment.reasons)
+    assert any(" % of the recent jobs are far from every profile" in reason for reason in strange.assessment.reasons)
     assert 0.45 < strange.assessment.outlier_share < 0.6
     assert strange.filed["-1"] == pytest.approx(400, rel=0.2)
 

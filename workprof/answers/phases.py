@@ -183,7 +183,7 @@ def phases_answer(result: Phases) -> Answer:
     """Where each counter of a run changes."""
     name = f"{result.workload}/{result.run}" if result.workload else result.run
     changes = sum(len(one.change_points_s) for one in result.counters)
-    over = f"{result.n_samples} steps of {result.step_s:g} s"
+    over = f"{counted(result.n_samples, 'step')} of {result.step_s:g} s"
     return Answer(
         f"{shortened(name)}: {counted(changes, 'change')} in {counted(len(result.counters), 'counter')} over {over}.",
         tables=(Table("changes", "Changes", CHANGES, result.counters),),

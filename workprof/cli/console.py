@@ -174,12 +174,13 @@ def _write(content: bytes, rows: int, to: files.File, as_json: bool) -> None:
     if to.path == STDOUT:
         emit_file(content)
         return
-    from workprof.store.outputs import write_whole  # noqa: PLC0415  light until needed
+    from workprof.core.words import counted  # noqa: PLC0415  light until needed
+    from workprof.store.outputs import write_whole  # noqa: PLC0415
 
     write_whole(to.path, content)
     about = {"file": str(to.path), "rows": rows, "seconds": time.perf_counter() - to.started}
     _chosen.file = None
-    emit(about, as_json, lambda: f"{rows:,} rows written to {to.path}")
+    emit(about, as_json, lambda: f"{counted(rows, 'row')} written to {to.path}")
 
 
 def emit_answer(answer: Answer, as_json: bool, shares: Sequence[Share] = ()) -> None:

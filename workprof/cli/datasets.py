@@ -171,7 +171,7 @@ def remove(
     started = time.perf_counter()
     with opened(home) as workbench:
         entry = workbench.dataset(dataset)
-        if not yes and not _confirmed(f"remove {entry.name} ({entry.rows:,} rows) and its results?"):
+        if not yes and not _confirmed(f"remove {entry.name} ({counted(entry.rows, 'row')}) and its results?"):
             raise SettingsError(f"{entry.name} was not removed; answer y at a terminal, or give --yes")
         decided = len(workbench.decisions(entry.hash))
         workbench.remove(entry.hash)
@@ -179,7 +179,7 @@ def remove(
         stay = "stays" if decided == 1 else "stay"
         warn(f"note: {counted(decided, 'decision')} on its requests {stay} for the next dataset of this name")
     result = {"dataset": entry.name, "hash": entry.hash, "rows": entry.rows, "seconds": time.perf_counter() - started}
-    emit(result, as_json, lambda: f"removed {entry.name} ({entry.rows:,} rows)")
+    emit(result, as_json, lambda: f"removed {entry.name} ({counted(entry.rows, 'row')})")
 
 
 def export(
@@ -198,7 +198,7 @@ def export(
     if output == STDOUT:
         return
     result = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
-    what = "the schema" if output.name.lower().endswith(SUFFIX) else f"{rows:,} rows"
+    what = "the schema" if output.name.lower().endswith(SUFFIX) else counted(rows, "row")
     emit(result, as_json, lambda: f"wrote {what} to {output}")
 
 
@@ -215,7 +215,7 @@ def sample(
     with opened(home) as workbench:
         report = workbench.sample(dataset, by, rows, name, seed)
     strata = [vars(stratum) for stratum in report.strata]
-    emit(report, as_json, lambda: f"{report.dataset}: {report.rows:,} rows\n{table(strata)}")
+    emit(report, as_json, lambda: f"{report.dataset}: {counted(report.rows, 'row')}\n{table(strata)}")
 
 
 def given_mapping(workbench: Workbench, given: str) -> dict[str, FieldSource]:
@@ -329,7 +329,7 @@ def _confirmed(question: str) -> bool:
 def _as_text(report: IngestReport) -> str:
     name = f"{report.dataset} ({report.hash[:8]}), {report.format}"
     lost = f", {lines_lost(report.lost)}" if report.lost else ""
-    lines = [f"{name}: {report.rows:,} rows, {report.rejected:,} rejected{lost}"]
+    lines = [f"{name}: {counted(report.rows, 'row')}, {report.rejected:,} rejected{lost}"]
     if report.kind == JOBS:
         counts = Counts(report.rows, 0, report.running, report.never_started, report.jobs, report.users)
         lines.append(f"{counts.held}{f': {counts.unended}' * bool(counts.unended)}")

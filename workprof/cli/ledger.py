@@ -26,6 +26,7 @@ from workprof.cli.files import STDOUT
 from workprof.cli.questions import fit_of, options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.shares import in_words
+from workprof.core.words import counted
 from workprof.memory.exports import Origin
 from workprof.memory.ledger_settings import PROFILE
 from workprof.memory.questions import LEDGER
@@ -62,7 +63,7 @@ def _ledger(dataset: str, to: str | None, output: Path | None, home: Path | None
     write_whole(output, text.encode())
     rows = len(result.findings) if to == "findings" else len(result.rows)
     content = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
-    emit(content, as_json, lambda: f"{rows:,} rows written to {output}")
+    emit(content, as_json, lambda: f"{counted(rows, 'row')} written to {output}")
 
 
 def register_on(app: typer.Typer) -> None:

@@ -32,6 +32,7 @@ from workprof.core.errors import SettingsError
 from workprof.core.fields import read
 from workprof.core.question import Question
 from workprof.core.shares import in_words
+from workprof.core.words import counted
 from workprof.memory import questions
 from workprof.memory.exports import EXPORTS, Origin, exported, never_line
 from workprof.memory.ledger_settings import PROFILE
@@ -167,7 +168,7 @@ def _export(
         return
     write_whole(output, content)
     result = {"file": str(output), "rows": rows, "left_out": left_out, "seconds": time.perf_counter() - started}
-    emit(result, as_json, lambda: f"{rows:,} rows written to {output}")
+    emit(result, as_json, lambda: f"{counted(rows, 'row')} written to {output}")
 
 
 def _other_sizes(workbench: Any, dataset: str, policy: str | None, given: Mapping[str, Any]) -> SizeList:

@@ -16,6 +16,7 @@ from workprof.cli.questions import options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.scope import of_options, split
 from workprof.core.shares import in_words
+from workprof.core.words import counted
 from workprof.inputs import piped
 from workprof.memory import questions
 from workprof.memory.decided import decided
@@ -61,7 +62,7 @@ def _size(
         console.emit_file(content)
     else:
         write_whole(output, content)
-        console.emit({}, as_json=False, text=lambda: f"{n_rows(found):,} rows written to {output}")
+        console.emit({}, as_json=False, text=lambda: f"{counted(n_rows(found), 'row')} written to {output}")
 
 
 def register(app: typer.Typer) -> None:

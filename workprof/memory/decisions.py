@@ -69,7 +69,10 @@ def parts_of(text: str) -> dict[str, str]:
     for part in text.split(","):
         name, equals, value = part.partition("=")
         if not equals or not name.strip():
-            raise SettingsError(f"{text!r} names no row; write COLUMN=VALUE,COLUMN=VALUE, such as user=ann,request=4.2")
+            raise SettingsError(
+                f"{text!r} names no row; write COLUMN=VALUE,COLUMN=VALUE, such as user=ann,request=4.2, and %2C for a "
+                "comma within a value"
+            )
         result[name.strip()] = unquote(value.strip())
     return result
 

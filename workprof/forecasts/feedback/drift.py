@@ -11,6 +11,7 @@ import numpy as np
 
 from workprof.core.arrays import Floats
 from workprof.core.stats import holm
+from workprof.core.units import format_share
 from workprof.forecasts.feedback.model import SCORED_ROWS, FeedbackModel, acquires_of, scale_of
 from workprof.forecasts.feedback.windows import FeedbackState, ProfileState, RecentJobs, Sketch
 from workprof.forecasts.weighted_samples import (
@@ -214,7 +215,8 @@ def _outlier_probability(recent: RecentJobs, share: float, model: FeedbackModel,
 
 def _more_outliers(share: float, before: float, probability: float, settings: FeedbackSettings) -> tuple[str, ...]:
     if probability < settings.alarm_share and share - before >= settings.least_outlier_rise:
-        return (f"{share:.0%} of the recent jobs are far from every profile; at the fit it was {before:.0%}",)
+        now, then = format_share(share, 0), format_share(before, 0)
+        return (f"{now} of the recent jobs are far from every profile; at the fit it was {then}",)
     return ()
 
 
@@ -226,7 +228,7 @@ def _drifted(drift: tuple[Drift, ...], recent: RecentJobs, settings: FeedbackSet
         if profiles and share >= settings.drifted_share:
             named = ", ".join(f"P{profile}" for profile in profiles[:8]) + (" and more" if len(profiles) > 8 else "")
             moved = "estimates have moved away from the jobs" if what == "error" else "needs are not those of the fit"
-            reasons.append(f"{moved} in {named}, which hold {share:.0%} of the recent jobs")
+            reasons.append(f"{moved} in {named}, which hold {format_share(share, 0)} of the recent jobs")
     return tuple(reasons)
 
 
