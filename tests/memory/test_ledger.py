@@ -586,8 +586,10 @@ def test_what_short_runs_waste_is_no_zero_and_its_heading_in_a_file_has_the_unit
     assert list(to_frame(told))[-4:] == ["requested_gb", "used_gb", "hours", "wasted_gb_h"]
     hours, wasted = (column.cell(0) for column in told.tables[0].columns[-2:])
     assert (hours, wasted) == ("0.00111", "0.0008889")
-    first = answer_json(told)["runs"][0]
-    assert first["wasted"] == first["wasted_gb_h"] == pytest.approx(4 / 3600 * 0.8)
+    document = answer_json(told)
+    assert set(document["runs"][0]) == {"row_id", "user", "task", "requested", "used", "hours", "wasted"}
+    assert document["runs"][0]["wasted"] == pytest.approx(4 / 3600 * 0.8)
+    assert (document["unit"], document["wasted_unit"]) == ("GB", "GB·h")
 
 
 def test_one_run_that_waits_is_told_as_one():
