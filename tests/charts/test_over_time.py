@@ -172,11 +172,12 @@ def test_times_are_dates_where_the_clock_has_them_else_counted_from_the_start():
 
 
 def test_runs_in_no_bin_are_counted_in_the_note():
-    found = dataclasses.replace(found_of(trace()), n_without_time=3, n_not_judged=1)
+    found = dataclasses.replace(found_of(trace()), n_without_time=3, n_not_judged=1, n_unfinished=2)
     assert left_out_words(found) == (
-        "1 finished run without request, use or run time are excluded; 3 runs without times are in the sums, in no bin."
+        "1 finished run without request, use or run time is excluded; 2 runs that did not finish are excluded; "
+        "3 runs without times are in the sums, in no bin."
     )
-    assert left_out_words(dataclasses.replace(found, n_without_time=0, n_not_judged=0)) == ""
+    assert left_out_words(dataclasses.replace(found, n_without_time=0, n_not_judged=0, n_unfinished=0)) == ""
 
 
 def test_names_of_a_file_are_shown_as_they_are():

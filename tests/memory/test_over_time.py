@@ -120,6 +120,7 @@ def test_runs_that_do_not_say_when_they_ran_are_counted_and_in_no_bin():
     assert found.n_without_time == 7
     assert found.n_judged == len(judged(jobs))
     assert found.n_not_judged == int(jobs["finished"].sum()) - found.n_judged
+    assert found.n_unfinished == int((~jobs["finished"]).sum()) > 0
     shown = judged(jobs).drop(lost)
     held = (shown["requested_memory_bytes"] * shown["duration_s"]).sum() / GB / 3600
     assert found.requested.sum() == pytest.approx(held)

@@ -109,11 +109,16 @@ def over_time_sentence(result: OverTime, names: Mapping[str, str]) -> str:
 
 def left_out_words(result: OverTime) -> str:
     """The runs that are in no bin, in a sentence; '' = none."""
-    parts = []
-    if result.n_not_judged:
-        parts.append(f"{counted(result.n_not_judged, 'finished run')} without request, use or run time are excluded")
-    if result.n_without_time:
-        parts.append(f"{counted(result.n_without_time, 'run')} without times are in the sums, in no bin")
+    counts = (
+        (result.n_not_judged, "finished run", "without request, use or run time", "excluded"),
+        (result.n_unfinished, "run", "that did not finish", "excluded"),
+        (result.n_without_time, "run", "without times", "in the sums, in no bin"),
+    )
+    parts = [
+        f"{counted(count, noun)} {which} {'is' if count == 1 else 'are'} {where}"
+        for count, noun, which, where in counts
+        if count
+    ]
     return f"{'; '.join(parts)}." if parts else ""
 
 
@@ -169,7 +174,7 @@ def cells_table(result: OverTime, names: Mapping[str, str]) -> Table:
 def over_time_answer(result: OverTime, names: Mapping[str, str] | None = None) -> Answer:
     """When memory lies idle, and whose it is; `names` of the rows, as `row_names` has them."""
     names = row_names(result) if names is None else names
-    own = ("dated", "utc_offset_s", "n_judged", "n_not_judged", "n_without_time", "seconds")
+    own = ("dated", "utc_offset_s", "n_judged", "n_not_judged", "n_unfinished", "n_without_time", "seconds")
     amounts = {"requested_gb_h": result.requested, "used_gb_h": result.used, "unused_gb_h": result.unused}
     return Answer(
         f"{memory_sentence(result)} {over_time_sentence(result, names)}",

@@ -149,6 +149,7 @@ class OverTime(Shown):
     n_judged: int  # finished runs with request, use and run time
     n_without_time: int  # of these, those in no bin: neither start nor end nor submission is known
     n_not_judged: int  # the other finished runs
+    n_unfinished: int  # runs that ended otherwise, or have not
     # and `total_used`, `total_unused`: of all judged runs, those without times and in bursts among them
     total_requested: float
     total_used: float
@@ -183,6 +184,7 @@ class _Placed(Placed):
     dated: bool
     utc_offset_s: float  # 0 on a clock without dates
     last_s: float  # the last moment of the trace
+    n_unfinished: int
     n_finished: int
     n_judged: int  # with those whose time is not known
     held: tuple[float, float, float]  # GB·h that all judged runs requested, used and left unused
@@ -233,6 +235,7 @@ def over_time_of(frames: Mapping[str, JobTable], settings: OverTimeSettings, pro
         n_judged=placed.n_judged,
         n_without_time=placed.n_judged - len(placed.table_rows),
         n_not_judged=placed.n_finished - placed.n_judged,
+        n_unfinished=placed.n_unfinished,
         total_requested=total_requested,
         total_used=total_used,
         total_unused=total_unused,
@@ -292,6 +295,7 @@ def _placed(jobs: JobTable, settings: OverTimeSettings) -> _Placed:
         dated=dated(float(start.max())),
         utc_offset_s=offset,
         last_s=last,
+        n_unfinished=begin - n_finished,
         n_finished=n_finished,
         n_judged=n_judged,
         held=(requested, used, unused),

@@ -315,7 +315,7 @@ OVER_TIME = Question(
     OverTime,
     "workprof.memory.over_time:over_time_of",
     finds="memory over time",
-    version=2,
+    version=3,
     optional=lambda settings: read_over_time(settings.by),
     page=HOME,
     command=("memory", "over-time"),
