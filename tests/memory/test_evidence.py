@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.command_line import run_here
-from workprof.answers.runs import unfinished_words
+from workprof.answers.runs import runs_notes, unfinished_words
 from workprof.core.causes import CAUSES
 from workprof.core.settings import from_environment
 from workprof.memory.replay import replay
@@ -137,6 +137,9 @@ def test_a_limit_or_a_larger_use_is_the_bound_and_a_row_with_neither_tells_nothi
     assert "4 out of memory" in words
     assert "of which 2 tell a use of at least their limit" in words
     assert unfinished_words(()) == ""
+    told = runs_notes({}, evidence_of(jobs, "peak_rss"), "peak_rss")
+    assert told == (f"{words}.", "No finished run is excluded. Memory measure: Peak RSS.")
+    assert runs_notes({}, (), "peak_rss") == ("No run is excluded. Memory measure: Peak RSS.",)
 
 
 def test_the_assessment_counts_the_same_and_adds_up_finished_runs_alone(bench):

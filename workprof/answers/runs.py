@@ -29,7 +29,8 @@ def unfinished_words(evidence: Sequence[Evidence]) -> str:
 def runs_notes(left_out: Mapping[str, int], evidence: Sequence[Evidence], target: str) -> tuple[str, ...]:
     """What did not finish, what is excluded, and what counts as use."""
     unfinished, excluded = unfinished_words(evidence), excluded_words(left_out)
-    what = f"Excluded: {excluded}" if excluded else "No run is excluded"
+    nothing = f"No {'finished run' if evidence else 'run'} is excluded"
+    what = f"Excluded: {excluded}" if excluded else nothing
     return (*([f"{unfinished}."] if unfinished else []), f"{what}. Memory measure: {TARGET_WORDS[target]}.")
 
 
