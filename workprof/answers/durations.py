@@ -102,7 +102,7 @@ def quantile_table(
         *((at("finished_at_cursor", "Finished runs alone", view.share, alone=True),) if censored else ()),
         *(_limit_columns(view.limit) if view.limit > 0 else ()),
         *(at(share_name(share), share_name(share), share) for share in shares),
-        Column(f"max_{unit}", "curve.longest", "max", said=lambda one: value_words(one.curve, target, 1.0)),
+        Column(f"max_{unit}", "curve.longest", "Max", said=lambda one: value_words(one.curve, target, 1.0)),
         Column("band", band, said=lambda one: f"± {format_share(band(one))}"),
     )
     rows = [_Group(*one) for one in (*zip(names, result.groups, strict=True), (ALL_RUNS, result.everything))]
