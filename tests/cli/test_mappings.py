@@ -57,6 +57,8 @@ def test_a_mapping_is_saved_used_renamed_and_removed(workprof, steps, tmp_path):
         "mapping": "flow",
         "fields": 3,
     }
+    refused = workprof("mappings", "save", "other", steps)
+    assert refused.status == 2 and f"mapping {steps} cannot be read" in refused.err
     assert workprof("mappings", "rename", "flow", "nf steps").status == 0
     assert [one["name"] for one in workprof("mappings", "--json").json] == ["nf steps"]
     assert workprof("mappings", "show", "nf steps", "--json").json == json.loads((tmp_path / "map.json").read_text())

@@ -69,14 +69,6 @@ CHANGED: dict[str, str] = {
     "version: nodes.groups": "a row that repeats another is no run",
     "version: nodes.allocation": "it groups nodes",
     **{
-        f"heading: durations Observed:  {name}": "files have the unit in the heading (p95_s, max_bytes)"
-        for name in ("at_cursor", "finished_at_cursor", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "max")
-    },
-    **{
-        f"heading: memory Explore:  {name}": "files have the unit in the heading (used_gb, wasted_gb_h); JSON as before"
-        for name in ("requested", "used", "wasted")
-    },
-    **{
         f"heading: home:  {name}": "flagged nodes are told where the trace names them"
         for name in ("dataset", "node", "benchmarks", "degraded_probability")
     },

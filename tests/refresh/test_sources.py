@@ -397,6 +397,18 @@ def test_files_of_two_formats_or_units_change_nothing(bench, tmp_path):
     assert bench.dataset("all").rows == 30
 
 
+def test_a_folder_with_a_stray_file_is_refused_with_the_pattern_that_leaves_it_out(bench, tmp_path):
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    table(folder / "a.csv", range(30))
+    (folder / "notes.txt").write_text("hello notes\n")
+    bench.add_source(Source("all", "files", str(folder)))
+    with pytest.raises(WorkprofError, match=r"notes\.txt: .*such as --path '(.*)'") as told:
+        bench.refresh("all")
+    bench.add_source(Source("some", "files", str(told.value).split("'")[-2]))
+    assert bench.refresh("some").rows == 30
+
+
 def test_a_table_of_an_engine_is_pulled_again(bench, tmp_path):
     path = tmp_path / "trace.duckdb"
     table(tmp_path / "rows.csv", range(40))

@@ -89,6 +89,12 @@ def test_a_whole_hash_is_never_a_name_even_when_its_dataset_is_gone(store, two):
     assert store.remove("b").hash == second
 
 
+def test_too_short_a_hash_is_told_how_long_it_must_be(store, two):
+    first = two[0].hash
+    with pytest.raises(DatasetUnknown, match=rf"at least 8 characters of a hash, such as {first[:8]}"):
+        store.dataset(first[:7])
+
+
 def test_what_is_a_name_and_begins_another_hash_is_asked_back(store, two):
     first, second = (report.hash for report in two)
     call(store, second, first[:8])

@@ -86,7 +86,7 @@ def quantile_table(
         def said(group: _Group) -> str:
             return "" if (one := curve(group)) is None else value_words(one, target, share)
 
-        return Column(f"{name}_{unit}", value, heading, said=said)
+        return Column(name, value, heading, said=said)
 
     def band(group: _Group) -> float:
         return band_at(group.curve, view.share)
@@ -95,6 +95,7 @@ def quantile_table(
     columns = (
         Column("group", "name", "Group"),
         Column("rows", "curve.n_rows", "Runs", "%,.0f"),
+        Column("unit", lambda _: unit, aside=True),
         Column("effective_jobs", "curve.n_effective", aside=True),
         Column("few", "curve.few", aside=True),
         at("at_cursor", f"At {view.percentile:g} %", view.share),
@@ -102,7 +103,7 @@ def quantile_table(
         *((at("finished_at_cursor", "Finished runs alone", view.share, alone=True),) if censored else ()),
         *(_limit_columns(view.limit) if view.limit > 0 else ()),
         *(at(share_name(share), share_name(share), share) for share in shares),
-        Column(f"max_{unit}", "curve.longest", "Max", said=lambda one: value_words(one.curve, target, 1.0)),
+        Column("max", "curve.longest", "Max", said=lambda one: value_words(one.curve, target, 1.0)),
         Column("band", band, said=lambda one: f"± {format_share(band(one))}"),
     )
     rows = [_Group(*one) for one in (*zip(names, result.groups, strict=True), (ALL_RUNS, result.everything))]

@@ -523,25 +523,24 @@ def ledger_runs_answer(result: LedgerRunList) -> Answer:
     def amount(name: str, values: Floats, heading: str) -> Column:
         return Column(name, lambda at: float(values[at]), heading, form=AMOUNT)
 
-    def columns(unit: str = "", hours: str = "") -> tuple[Column, ...]:
-        return (
-            Column("row_id", lambda at: int(result.row_ids[at]), "Row", form="%d"),
-            *([Column(by, lambda at: result.names[at])] if (by := result.settings.ledger.by) != TASK else []),
-            Column("task", lambda at: result.tasks[at], "Task"),
-            amount(f"requested{unit}", result.requested, f"Requested ({one.unit})"),
-            amount(f"used{unit}", result.used, f"Used ({one.unit})"),
-            Column("hours", lambda at: float(result.hours[at]), "Run time", unit="h"),
-            amount(f"wasted{hours}", result.wasted_each, f"{what} ({result.unit})"),
-        )
-
-    rows = range(len(result.row_ids))
+    columns = (
+        Column("row_id", lambda at: int(result.row_ids[at]), "Row", form="%d"),
+        *([Column(by, lambda at: result.names[at])] if (by := result.settings.ledger.by) != TASK else []),
+        Column("task", lambda at: result.tasks[at], "Task"),
+        amount("requested", result.requested, f"Requested ({one.unit})"),
+        amount("used", result.used, f"Used ({one.unit})"),
+        Column("unit", lambda _: one.unit, aside=True),
+        Column("hours", lambda at: float(result.hours[at]), "Run time", unit="h"),
+        amount("wasted", result.wasted_each, f"{what} ({result.unit})"),
+        Column("wasted_unit", lambda _: result.unit, aside=True),
+    )
     most = f"; the {len(result.row_ids):,} that {what.lower()} most are listed"
     sentence = f"{counted(result.n_runs, 'run')} {what.lower()} {number(result.wasted)} {result.unit}"
     return Answer(
         f"{sentence}{most if len(result.row_ids) < result.n_runs else ''}.",
-        tables=(Table("runs", "Runs", columns(f"_{one.unit.lower()}", f"_{one.key}"), rows),),
+        tables=(table := Table("runs", "Runs", columns, range(len(result.row_ids))),),
         document={
-            "runs": Table("runs", "Runs", columns(), rows).documents(),  # their units are keys of their own
+            "runs": table.documents(),
             "n_runs": result.n_runs,
             "resource": result.resource,
             "wasted": result.wasted,

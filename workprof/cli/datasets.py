@@ -227,7 +227,7 @@ def given_mapping(workbench: Workbench, given: str) -> dict[str, FieldSource]:
         return {}
     path = Path(given)
     if path.suffix.lower() == ".json" or path.exists():
-        return read_mapping(path)
+        return read_mapping(path, "--map")
     saved = {one.name: one.mapping for one in workbench.mappings()}
     if given not in saved:
         there = f"saved ones: {', '.join(saved)}" if saved else "none is saved"
@@ -235,17 +235,17 @@ def given_mapping(workbench: Workbench, given: str) -> dict[str, FieldSource]:
     return saved[given]
 
 
-def read_mapping(path: Path) -> dict[str, FieldSource]:
-    """Return field -> source of a --map file; raises SettingsError when the file is not that kind of JSON."""
+def read_mapping(path: Path, given_as: str) -> dict[str, FieldSource]:
+    """Return field -> source of a file of a mapping; raises SettingsError when the file is not that kind of JSON."""
     from workprof.store.mapping import from_json  # noqa: PLC0415  `workprof --version` stays quick
 
     if path.exists() and not path.is_file():  # reading a pipe or a device may never end
-        raise SettingsError(f"--map {path} is no regular file; write JSON such as {MAP_SHAPE}")
+        raise SettingsError(f"{given_as} {path} is no regular file; write JSON such as {MAP_SHAPE}")
     try:
         content = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise SettingsError(f"--map {path} cannot be read ({error}); write JSON such as {MAP_SHAPE}") from error
-    return from_json(content, f"--map {path}")
+        raise SettingsError(f"{given_as} {path} cannot be read ({error}); write JSON such as {MAP_SHAPE}") from error
+    return from_json(content, f"{given_as} {path}")
 
 
 def _look(workbench: Workbench, paths: list[Path], options: IngestOptions, output: Path | None, as_json: bool) -> None:

@@ -53,7 +53,7 @@ def save(
 ) -> None:
     """Save a mapping under a name; one of that name is overwritten."""
     with opened(home) as workbench:
-        saved = workbench.save_mapping(name, read_mapping(path))
+        saved = workbench.save_mapping(name, read_mapping(path, "mapping"))
     emit({"mapping": saved.name, "fields": len(saved.mapping)}, as_json, lambda: f"saved {saved.name}")
 
 

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from workprof.core.errors import TraceError
 from workprof.core.progress import Progress
 from workprof.sources.api import SourceUnreachable
 from workprof.sources.fetched import Fetched, Place, State, reading
@@ -25,7 +26,17 @@ def fetch(source: Source, state: State, place: Place) -> Fetched:
     there = {str(one): [float(one.stat().st_size), one.stat().st_mtime] for one in paths}
     if there == state.files and not source.keep_s:
         return Fetched(None, replace(state, until_s=place.now_s))
-    load = reading(paths, replace(source.options, name=source.name))
+    read = reading(paths, replace(source.options, name=source.name))
+
+    def load(store: TraceStore, progress: Progress) -> IngestReport:
+        try:
+            return read(store, progress)
+        except TraceError as error:
+            if not path.is_dir() or len(paths) == 1:
+                raise
+            pattern = path / f"*{paths[0].suffix}"
+            raise TraceError(f"{error}; a pattern takes some of the files alone, such as --path '{pattern}'") from error
+
     return Fetched(load, replace(state, until_s=place.now_s, files=there), whole=True)
 
 

@@ -369,7 +369,12 @@ def _unknown(wanted: str, known: Sequence[Dataset], result: Sequence[Dataset]) -
                 f"no dataset has the hash {wanted!r}; the one that is called so has the hash {dataset.hash}: give that"
             )
     there = ", ".join(dataset.name for dataset in known) or "none yet: `workprof ingest FILE` loads one"
-    meant = near(wanted, (dataset.name for dataset in known))
+    begun = [dataset.hash for dataset in known if wanted and dataset.hash.startswith(wanted.lower())]
+    meant = (
+        f"; give at least {SHORTEST_HASH} characters of a hash, such as {begun[0][:SHORTEST_HASH]}"
+        if begun
+        else near(wanted, (dataset.name for dataset in known))
+    )
     return DatasetUnknown(f"no dataset {wanted!r}; there are: {there}{meant}")
 
 
