@@ -183,6 +183,14 @@ def test_text_and_file_have_both_sides(bench, tmp_path):
     assert table["before"].dtype == float
 
 
+def test_two_periods_of_one_dataset_are_two_scopes(bench):
+    expected = command(bench, *SIDES, "--json")
+    told = command(bench, "pai", "--period", "22..45", "--period", "45..72", "--json")
+    assert json.loads(told.stdout)["totals"] == json.loads(expected.stdout)["totals"]
+    for words in (("pai",), ("pai", "--period", "22..45"), ("pai", "pai", "--period", "22..45", "--period", "45..72")):
+        assert "period" in str(command(bench, *words).exception)
+
+
 def test_scopes_are_saved_listed_and_removed_as_the_page_has_them(bench):
     def said(*words):
         home = ("--home", str(bench.settings.home), "--json")

@@ -97,6 +97,53 @@ def test_what_changes_a_whole_dataset_offers_no_part_of_it(workprof, name):
 
 
 @pytest.mark.slow
+def test_a_scope_has_short_options_for_what_it_narrows_by_often(workprof, sample):
+    one, two = (row["name"] for row in workprof("memory", "ledger", "small", "--by", "user", "--json").json["rows"][:2])
+    long = (
+        "--only",
+        f"user={one}",
+        "--only",
+        f"user={two}",
+        "--only",
+        "task_name=worker",
+        "--period",
+        "22..50",
+        "--json",
+    )
+    short = ("--user", one, "--user", two, "--task", "worker", "--since", "22", "--until", "50", "--json")
+    for command in (("durations", "small"), ("memory", "ledger", "small")):
+        expected, found = (workprof(*command, *words) for words in (long, short))
+        assert expected.status == found.status == 0, found.err
+        assert [one | {"seconds": 0} for one in (expected.json, found.json)] == [expected.json | {"seconds": 0}] * 2
+    kinds = workprof("durations", "small", "--node-kind", "V100", "--json")  # the sample has kinds of GPU
+    assert kinds.json == workprof("durations", "small", "--only", "gpu_type=V100", "--json").json
+    own = workprof("memory", "bins", "small", "--task", "worker", "--user", one, "--json")
+    assert (
+        own.json["edges_gb"]
+        == workprof("memory", "bins", f"small?user={one}", "--task", "worker", "--json").json["edges_gb"]
+    )
+    twice = workprof("durations", "small", "--since", "22", "--period", "22..50")
+    assert (twice.status, "two periods are given" in twice.err) == (2, True)
+    empty = workprof("durations", "small", "--until", "")
+    assert (empty.status, "the period is empty" in empty.err) == (2, True)
+
+
+@pytest.mark.slow
+def test_questions_have_the_names_under_which_planners_look_for_them(workprof, sample):
+    by_profile = workprof("memory", "demand", "small", "--by", "profile", "--json").json
+    assert workprof("profiles", "over-time", "small", "--json").json == by_profile
+    plain, other = (
+        workprof("profiles", "fit", "small", *words, "--json").json["settings"] for words in ((), ("--autoencoder",))
+    )
+    assert (plain["embedding"], other["embedding"]) == ("none", "autoencoder")
+    assert workprof("profiles", "fit", "small", "--together", "3,4", "--json").json["settings"]["must"] == [["3", "4"]]
+    mixed = workprof("profiles", "fit", "small", "--series", "--seed", "3")
+    assert (mixed.status, "give options to `phases shapes`" in mixed.err) == (2, True)
+    recordings = workprof("profiles", "fit", "small", "--series")
+    assert recordings.status == 2 and recordings.err
+
+
+@pytest.mark.slow
 def test_sample_rename_export_remove(workprof, sample, tmp_path):
     drawn = workprof("sample", "small", "--by", "workload", "--rows", 600, "--name", "drawn", "--json").json
     assert set(drawn) >= {"dataset", "rows", "strata"}

@@ -116,6 +116,30 @@ def test_check_ends_with_the_status_that_cron_looks_at(bench):
 
 
 @pytest.mark.slow
+def test_rules_of_a_file_are_checked_and_not_kept(bench, tmp_path):
+    def run(text):
+        (tmp_path / "rules.toml").write_text(text)
+        return run_here("check", tmp_path / "rules.toml", "--json", home=bench.settings.home)
+
+    rule = '[{}]\ndataset = "jobs"\nwhen = "{}"\n'
+    both = run(rule.format("calm", "kills_per_day > 5") + rule.format("kills", "kills_per_day > 0.5"))
+    assert (both.status, [one["state"] for one in both.json["alerts"]]) == (1, ["fine", "fired"])
+    assert run(rule.format("calm", "kills_per_day > 5")).status == 0
+    assert bench.alerts() == ()
+    for text, words in {
+        "": "has no rule",
+        "a = 3": "write a table [a]",
+        '[a]\nwhen = "kills_per_day > 5"': "a: dataset is None",
+        '[a]\ndataset = "jobs"\nwhen = "kills_per_day"': "a: --when is 'kills_per_day'",
+        '[a]\ndataset = "jobs"\nwhen = "nothing > 5"': "no number is called 'nothing'",
+        '[a]\ndataset = "jobs"\nwhen = "kills_per_day > 5"\ncolour = 1': "'colour' is not known",
+        "[a": "cannot be read as TOML",
+    }.items():
+        refused = run(text)
+        assert (refused.status, words in refused.err) == (2, True), refused.err
+
+
+@pytest.mark.slow
 def test_what_is_watched_and_told_of_a_dataset_follows_its_new_name(bench):
     bench.add_alert("kills", "jobs", "kills_per_day > 0.5")
     bench.add_alert("late", "jobs?period=2026", "age_h > 5")

@@ -1,5 +1,6 @@
 """Commands on alerts: add, list, remove; and `check`, which tells by its status whether one fired."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ app = typer.Typer(help="Alerts on numbers of a dataset: add, list, remove.", ric
 FIRED, NOT_COMPUTED = 1, 2
 """Statuses of `check`; where one fired that decides."""
 WHEN = "NUMBER, a sign and a limit: 'kills_per_day > 5'; a question's number is QUESTION:PATH."
+CHECKED = "Of an alert (default: every alert), or RULES.toml: a table [NAME] with dataset and when for each."
 Name = Annotated[str, typer.Argument(help="Of the alert.", show_default=False)]
 
 
@@ -71,17 +73,22 @@ def remove(name: Name, home: Home = None, as_json: Json = False) -> None:
 
 
 def check(
-    name: Annotated[str, typer.Argument(help="Of an alert (default: every alert).", show_default=False)] = "",
+    name: Annotated[str, typer.Argument(help=CHECKED, show_default=False)] = "",
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Look at alerts: status 0 = none fired, 1 = one fired, 2 = one could not be computed and none fired."""
     from workprof.answers.alerts import checked_answer  # noqa: PLC0415  `workprof --version` stays quick
+    from workprof.core.alerts import rules_of  # noqa: PLC0415
     from workprof.core.errors import SettingsError  # noqa: PLC0415
-    from workprof.watch.numbers import checked  # noqa: PLC0415
+    from workprof.watch.numbers import checked, refuse_unknown  # noqa: PLC0415
 
+    of_file = name.endswith(".toml")
+    alerts = [*rules_of(Path(name))] if of_file else []
+    for one in alerts:
+        refuse_unknown(one.number)
     with opened(home) as workbench:
-        alerts = [one for one in workbench.alerts() if name in ("", one.name)]
+        alerts = alerts if of_file else [one for one in workbench.alerts() if name in ("", one.name)]
         if name and not alerts:
             raise SettingsError(f"no alert is called {name!r}; `workprof alert list` shows all")
         found = checked(workbench, alerts)

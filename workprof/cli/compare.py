@@ -7,15 +7,27 @@ import typer
 from workprof.answers.comparison import comparison_answer, scopes_answer
 from workprof.cli import console
 from workprof.cli.questions import add, answered
-from workprof.core.scope import of_words
+from workprof.core.errors import SettingsError
+from workprof.core.scope import of_options, of_words
+from workprof.core.words import counted
 from workprof.memory.ledger_settings import GROUPINGS
 from workprof.memory.questions import CHANGES
 
+TWO = 2
 SCOPED = "Name or hash, with a scope where one is meant: 'pai?user=ann&period=2026-01'."
 BY = f"What the rows are: {', '.join(GROUPINGS)}; users where there are some, else tasks."
 
 
-def _compare(before: str, after: str, by: str, home: Any, as_json: bool) -> None:
+TWICE = "Two of one dataset, such as --period 2026-01 --period 2026-02."
+
+
+def _compare(before: str, after: str, periods: list[str] | None, by: str, home: Any, as_json: bool) -> None:
+    if periods:
+        if after or len(periods) != TWO:
+            raise SettingsError(f"{counted(len(periods), 'period')} of {before}; give one dataset and two periods")
+        before, after = (of_options(before, (), period) for period in periods)
+    elif not after:
+        raise SettingsError("one dataset is given; name a second one, or two periods of it with --period")
     with console.opened(home) as workbench:
         answer = comparison_answer(workbench.compare(before, after, by, console.progress_line()))
     console.emit_answer(answer, as_json)
@@ -26,7 +38,10 @@ def register(app: typer.Typer) -> None:
     dataset = typer.Argument(help=SCOPED, show_default=False, autocompletion=console.dataset_names)
     parameters = [
         console.parameter("before", Annotated[str, dataset]),
-        console.parameter("after", Annotated[str, dataset]),
+        console.parameter("after", Annotated[str, dataset], ""),
+        console.parameter(
+            "periods", Annotated[list[str] | None, typer.Option("--period", help=TWICE, show_default=False)], None
+        ),
         console.parameter("by", Annotated[str, typer.Option("--by", help=BY, show_default=False)], ""),
         *console.OUT,
     ]

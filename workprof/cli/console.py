@@ -34,13 +34,18 @@ Home = Annotated[
     typer.Option("--home", help="Folder of database and cache (default: WORKPROF_HOME).", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
+ONLY = (
+    "Only runs of it, such as user=ann; repeat. Short: --user, --group, --partition, --namespace, --workload, --task, "
+    "--node-kind."
+)
+PERIOD = "Only runs that start then: 2026-01, 2026-01-15..2026-02-14. Its ends alone: --since, --until."
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="NAME=VALUE", help="Only runs of it, such as user=ann; repeat.", show_default=False),
+    typer.Option("--only", metavar="NAME=VALUE", help=ONLY, show_default=False),
 ]
 Period = Annotated[
     str | None,
-    typer.Option("--period", help="Only runs that start then: 2026-01, 2026-01-15..2026-02-14.", show_default=False),
+    typer.Option("--period", help=PERIOD, show_default=False),
 ]
 
 

@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from collections import UserDict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -151,6 +152,8 @@ WITHOUT_TABLE = frozenset(
     )
 )
 """Commands that write something else, or change what is kept."""
+SHORT = typer.Option(hidden=True)
+Short = Annotated[list[str] | None, SHORT]
 Csv = Annotated[bool, typer.Option("--csv", help="Print a table as CSV.")]
 Markdown = Annotated[bool, typer.Option("--md", help="Print the answer as Markdown.")]
 Parquet = Annotated[bool, typer.Option("--parquet", help="Print a table as Parquet.")]
@@ -164,7 +167,7 @@ Output = Annotated[
 
 
 def _add_common(command: Any, path: str, *, narrows: bool) -> None:
-    """Let every command that opens a home take --wait, and every one about runs of a dataset --only and --period.
+    """Let every command that opens a home take --wait, and every one about runs of a dataset its scope.
 
     Every command that prints a table takes --csv, --md, --parquet and -o.
     """
@@ -174,9 +177,12 @@ def _add_common(command: Any, path: str, *, narrows: bool) -> None:
     common = _common_options()
     if "home" in names:
         command.params.append(common["wait"])
-    if narrows and "dataset" in names:
-        command.params += [common["only"], common["period"]]
-        command.callback = _narrowing(command.callback)
+    own_scope = {"only", "period"} <= names  # of what is no dataset of the home
+    if own_scope or (narrows and "dataset" in names):
+        columns = {name: column for name, column in SCOPED.items() if name not in names}
+        ends = [name for name in ENDS if name not in names]
+        command.params += [common[name] for name in (*(() if own_scope else ("only", "period")), *columns, *ends)]
+        command.callback = _narrowing(command.callback, columns, ends, own_scope=own_scope)
     if "as_json" in names and not {path, path.partition(" ")[0]} & WITHOUT_TABLE:
         own = "output" in names
         command.params += [common[name] for name in (*FILES, "output") if name != "output" or not own]
@@ -202,13 +208,26 @@ def _filing(callback: Any, own_output: bool) -> Any:
     return filing
 
 
-def _narrowing(callback: Any) -> Any:
-    def narrowing(dataset: str, only: list[str] | None, period: str | None, **given: Any) -> None:
-        if only or period is not None:
-            from workprof.core.scope import of_options  # noqa: PLC0415  light until needed
+SCOPED = {
+    **{name: name for name in ("user", "group", "partition", "namespace", "workload")},
+    **{"task": "task_name", "node_kind": "node_kind"},
+}
+"""Option of a scope -> the column whose values it takes: each is short for --only, where a command has no such own."""
+ENDS = ("since", "until")
 
-            dataset = of_options(dataset, only or (), period)
-        callback(dataset=dataset, **given)
+
+def _narrowing(callback: Any, columns: Mapping[str, str], ends: Sequence[str], *, own_scope: bool) -> Any:
+    def narrowing(only: list[str] | None, period: str | None, **given: Any) -> None:
+        words = [*(only or ())]
+        words += [f"{column}={one}" for name, column in columns.items() for one in given.pop(name) or ()]
+        times = [given.pop(name) if name in ends else None for name in ENDS]
+        if words or period is not None or times != [None, None]:
+            from workprof.core.scope import between, of_options  # noqa: PLC0415  light until needed
+
+            period = between(period, *times)
+            if not own_scope:
+                given["dataset"] = of_options(given["dataset"], words, period)
+        callback(**given, **({"only": words, "period": period} if own_scope else {}))
 
     return narrowing
 
@@ -225,6 +244,15 @@ def _common(
     wait: Wait = None,
     only: Only = None,
     period: Period = None,
+    since: Annotated[str | None, SHORT] = None,
+    until: Annotated[str | None, SHORT] = None,
+    user: Short = None,
+    group: Short = None,
+    partition: Short = None,
+    namespace: Short = None,
+    workload: Short = None,
+    task: Short = None,
+    node_kind: Short = None,
     csv: Csv = False,
     md: Markdown = False,
     parquet: Parquet = False,

@@ -1,10 +1,12 @@
 """Commands on profiles: fit, sweep, and whether there is anything to cluster."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from workprof.answers.demand import called as demand_called
 from workprof.answers.profiles import assigned_answer, fit_answer
 from workprof.answers.told import TOLD
 from workprof.cli.console import OUT, Dataset, emit_answer, opened, parameter, progress_line, register
@@ -13,6 +15,9 @@ from workprof.core.errors import SettingsError
 from workprof.core.fields import put
 from workprof.core.question import Question
 from workprof.forecasts.questions import EMBEDDINGS
+from workprof.memory.ledger_settings import PROFILE
+from workprof.memory.questions import DEMAND
+from workprof.phases.questions import SHAPES
 from workprof.profiles.questions import BASELINE, FIT, HOPKINS, MEMBERSHIP, QUESTIONS, STABILITY, SWEEP
 from workprof.profiles.settings import ENGINES, ProfileSettings, preset as preset_overrides
 from workprof.store.outputs import checked_output
@@ -25,7 +30,25 @@ def profiles() -> None:
     """Profiles: runs that behave alike."""
 
 
-def _fit(dataset: str, preset: str | None, engine: str | None, home: Path | None, as_json: bool, **given: Any) -> None:
+def _fit(
+    dataset: str,
+    preset: str | None,
+    engine: str | None,
+    series: bool,
+    autoencoder: bool,
+    home: Path | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    if series:
+        if preset or engine or autoencoder or any(given.values()):
+            raise SettingsError("--series groups runs by the shape of their usage; give options to `phases shapes`")
+        with opened(home) as workbench:
+            shapes = workbench.run_shapes(dataset, None, progress_line())
+        emit_answer(TOLD[SHAPES.name](shapes), as_json)
+        return
+    if autoencoder:
+        given["embedding"] = "autoencoder"
     if engine is not None:
         if engine not in ENGINES:
             raise SettingsError(f"engine is {engine!r}; choose from {', '.join(ENGINES)}")
@@ -57,6 +80,7 @@ ENGINE = Annotated[
         "--engine", help="workprof, or hdbscan: the package itself (--algorithm package), the same but for ties."
     ),
 ]
+SERIES = "Of recordings: group runs by the shape of their usage over time, as `phases shapes`."
 register(
     app,
     "fit",
@@ -67,6 +91,10 @@ register(
         *options(FIT),
         parameter("preset", PRESET, None),
         parameter("engine", ENGINE, None),
+        parameter("series", Annotated[bool, typer.Option("--series", help=SERIES)], False),
+        parameter(
+            "autoencoder", Annotated[bool, typer.Option("--autoencoder", help="As --embedding autoencoder.")], False
+        ),
         *OUT,
     ],
 )
@@ -99,6 +127,15 @@ def _of_fit(question: Question[Any, Any]) -> None:
     register(app, question.words[-1], question.title, asked, given)
 
 
+def _by_profile(_: Any, __: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**given, "by": given["by"] or PROFILE}
+
+
+add(
+    app,
+    answered(DEMAND, named=demand_called, profiles_of=lambda dataset, _: dataset, complete=_by_profile),
+    name="over-time",
+)
 _of_fit(STABILITY)
 _of_fit(MEMBERSHIP)
 _of_fit(EMBEDDINGS)

@@ -67,10 +67,11 @@ def answered(question: Question[Any, Any], **more: Any) -> Face:
     return Face(question, answer=TOLD[question.name], **more)
 
 
-def add(app: typer.Typer, *faces: Face) -> None:
+def add(app: typer.Typer, *faces: Face, name: str = "") -> None:
     """Add the command of one question, or of several that share a command, to the tree.
 
-    The first face is the usual one; each of the others has the option that chooses it.
+    The first face is the usual one; each of the others has the option that chooses it. `name` is of a further command
+    of the question; '' = its own.
     """
     usual, *others = faces
     questions = [face.question for face in faces]
@@ -111,7 +112,7 @@ def add(app: typer.Typer, *faces: Face) -> None:
     further += [_hidden(flag) for face in faces for flag in face.former]
     own_options = options(*questions, told=usual.known is not None)
     parameters = [console.parameter("dataset", console.Dataset), *own_options, *further, *console.OUT]
-    console.register(app, usual.question.words[-1], usual.question.title, command, parameters)
+    console.register(app, name or usual.question.words[-1], usual.question.title, command, parameters)
 
 
 def _say(face: Face, result: Any, shares: Sequence[Share], called: Sequence[str], as_json: bool) -> None:

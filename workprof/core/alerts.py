@@ -5,8 +5,10 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from workprof.core.errors import SettingsError
+from workprof.core.hosts import read_toml, table_of
 
 SIGNS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -88,3 +90,27 @@ def alert_of(name: str, dataset: str, when: str) -> Alert:
     if not math.isfinite(limit):
         raise SettingsError(f"--when {when[:80]!r} has a limit that is no number")
     return Alert(name.strip(), dataset, match[1], match[2], limit)
+
+
+RULE = ("dataset", "when")
+
+
+def rules_of(path: Path) -> tuple[Alert, ...]:
+    """The alerts of a TOML file, a table [NAME] with `dataset` and `when` each, in its order.
+
+    Raises SettingsError for a file that cannot be read, has no rule, or one that is none.
+    """
+    tables = read_toml(path)
+    if not tables:
+        raise SettingsError(f"{path} has no rule; write [NAME], and below it dataset and when, such as {EXAMPLES}")
+    rules = []
+    for name, table in tables.items():
+        rule = table_of(table, name, path, RULE)
+        for key in RULE:
+            if not isinstance(rule.get(key), str):
+                raise SettingsError(f"{path}: {name}: {key} is {rule.get(key)!r}; give a text")
+        try:
+            rules.append(alert_of(name, rule["dataset"], rule["when"]))
+        except SettingsError as error:
+            raise SettingsError(f"{path}: {name}: {error}") from None
+    return tuple(rules)

@@ -50,11 +50,11 @@ class Host:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """A plan's document; raises SettingsError."""
+    """The document of a plan or of rules; raises SettingsError."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise SettingsError(f"{path}: the plan cannot be read ({error})") from None
+        raise SettingsError(f"{path} cannot be read as TOML ({error})") from None
 
 
 def table_of(given: Any, what: str, path: Path, known: Sequence[str] = ()) -> dict[str, Any]:

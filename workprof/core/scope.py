@@ -126,6 +126,21 @@ def of_words(only: Sequence[str], period: str | None) -> Scope:
     return Scope(tuple(pairs), period or "")
 
 
+def between(period: str | None, since: str | None, until: str | None) -> str | None:
+    """The period that options name: as it is given, or from one time to the end of another; None = any.
+
+    Raises SettingsError when both are given, or a time is empty.
+    """
+    ends = [one for one in (since, until) if one is not None]
+    if not ends:
+        return period
+    if period is not None:
+        raise SettingsError(f"two periods are given, {period} and one by --since or --until; give one")
+    if not all(one.strip() for one in ends):
+        raise SettingsError(NO_PERIOD)
+    return f"{since or ''}{TO}{until or ''}"
+
+
 def bounds(period: str, *, dates: bool, utc_offset_s: float) -> tuple[float | None, float | None]:
     """Where a period begins and where what comes after it begins, in seconds on the trace's clock; None = open.
 

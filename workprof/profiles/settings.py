@@ -221,11 +221,17 @@ class ProfileSettings:
     seed: Seed = 0
     must: Annotated[
         tuple[tuple[str, ...], ...],
-        Setting(f"Runs that are alike: they end in one profile. {NAMED_RUNS}", label="Runs alike"),
+        Setting(
+            f"Runs that are alike: they end in one profile. {NAMED_RUNS}", label="Runs alike", also=("--together",)
+        ),
     ] = ()
     must_not: Annotated[
         tuple[tuple[str, ...], ...],
-        Setting(f"Runs that are unlike: no two of them share a profile. {NAMED_RUNS}", label="Runs unlike"),
+        Setting(
+            f"Runs that are unlike: no two of them share a profile. {NAMED_RUNS}",
+            label="Runs unlike",
+            also=("--apart",),
+        ),
     ] = ()
     embedding: Embedding = "none"
 

@@ -461,6 +461,14 @@ MOST_VALUES = 10_000
 """Of a column that a mistyped value is compared with."""
 
 
+SAME_COLUMNS = {
+    "group": ("account",),
+    "partition": ("queue",),
+    "node_kind": ("gpu_type", "machine_type", "instance_type", "node_type", "cpu_model"),
+}
+"""Column of a scope -> what takes its place in a dataset without it, the first that there is."""
+
+
 def _part_of(cursor: duckdb.DuckDBPyConnection, whole: Entry, scope: Scope) -> Entry:
     """A dataset narrowed to a scope, whose columns have their stored names from here on.
 
@@ -474,7 +482,7 @@ def _part_of(cursor: duckdb.DuckDBPyConnection, whole: Entry, scope: Scope) -> E
         raise SettingsError(f"dataset {dataset.name} holds no runs of jobs, and only these are narrowed; take it whole")
     where, settled = [], []
     for name, values in scope.of:
-        column = whole.column(name)
+        column = next((found for one in (name, *SAME_COLUMNS.get(name, ())) if (found := whole.column(one))), None)
         if column is None or column.numeric:
             what = f"no column {name!r}" if column is None else f"numbers in column {name!r}"
             raise ColumnMissing(
