@@ -1,4 +1,4 @@
-"""Nodes needed: the runs replayed on nodes of one kind, as requested and as the plan sizes them."""
+"""Nodes needed: the runs replayed on nodes, as requested and as the plan sizes them."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from workprof.inputs import safe_name
 from workprof.memory.questions import SCHEDULE
 from workprof.memory.schedule import Schedule, ScheduleSettings
 
-MAIN = ("nodes", "memory_bytes", "cpus", "gpus", "most_wait_min", "order", "place")
+MAIN = ("nodes", "memory_bytes", "cpus", "gpus", "kinds", "most_wait_min", "order", "place")
 
 
 def nodes_needed(context: PageContext) -> None:

@@ -31,8 +31,8 @@ def starts(n, backfill):
     start = np.full((2, n), np.nan)
     twice = np.concatenate([need[:n], need[:n]])
     nobody, ones = np.zeros(n, dtype=bool), np.ones(n, dtype=np.int64)
-    rules = np.array([0, backfill, 1])
-    replay(submit[:n], lasts[:n], lasts[:n] * 1.5, twice, nobody, ones, has, {N_NODES}, rules, start)
+    rules, nodes = np.array([0, backfill, 1]), np.repeat(has[None], {N_NODES}, axis=0)
+    replay(submit[:n], lasts[:n], lasts[:n] * 1.5, twice, nobody, ones, nodes, rules, start)
     return start[0]
 starts(10, 1)
 took = []

@@ -144,6 +144,19 @@ def test_questions_have_the_names_under_which_planners_look_for_them(workprof, s
 
 
 @pytest.mark.slow
+def test_a_schedule_takes_a_set_of_nodes_and_policies_under_both_names(workprof, sample):
+    words = ("small", "--nodes", "8x64GB,2x512GB", "--policy", "best,backfill", "--json")
+    told, other = (workprof(room, "schedule", *words) for room in ("memory", "nodes"))
+    assert told.status == 0, told.err
+    assert told.json | {"seconds": 0} == other.json | {"seconds": 0}
+    assert [one["nodes"] for one in told.json["kinds"]] == [8, 2]
+    plain = workprof("memory", "schedule", *words[:3], "--place", "best", "--order", "backfill", "--json")
+    assert plain.json["outcomes"] == told.json["outcomes"]
+    assert "choose from first, best" in workprof("nodes", "schedule", "small", "--policy", "worst").err
+    assert "give one" in workprof("nodes", "schedule", *words, "--kinds", "4x64GB").err
+
+
+@pytest.mark.slow
 def test_sample_rename_export_remove(workprof, sample, tmp_path):
     drawn = workprof("sample", "small", "--by", "workload", "--rows", 600, "--name", "drawn", "--json").json
     assert set(drawn) >= {"dataset", "rows", "strata"}

@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
+
 KNUTH, BEHIND = 2_654_435_761, 100
 
 
@@ -25,17 +27,17 @@ class Attempt:
 
 @dataclass
 class Cluster:
-    """Nodes of one kind, and what runs on them."""
+    """Nodes, and what runs on them."""
 
     n_nodes: int
-    capacity: tuple
+    capacity: tuple  # of each node
     place: str
     sample: int
     running: list = field(default_factory=list)
 
     def free(self, node, ended_by=-math.inf):
         """What a node has left, once all that is expected to end by a moment has ended."""
-        left = list(self.capacity)
+        left = list(self.capacity[node])
         for one in self.running:
             if node in one.nodes and not one.until <= ended_by:
                 left = minus(left, one.need)
@@ -48,7 +50,7 @@ class Cluster:
         def score(node):
             free = self.free(node)
             left = 0.0
-            for have, need, whole in zip(free, attempt.need, self.capacity, strict=True):
+            for have, need, whole in zip(free, attempt.need, self.capacity[node], strict=True):
                 if whole > 0:
                     left += (have - need) / whole
             until = max([now, *(one.until for one in self.running if node in one.nodes)])
@@ -94,11 +96,12 @@ def later(cluster, node, at, now):
 
 
 def simulate(runs, n_nodes, capacity, place="first", backfill=False, sample=20):
-    """(start, start of the retry or None) of every run.
+    """(start, start of the retry or None) of every run; `capacity` is what each node has, or a list of what each has.
 
     `runs` are (submit, lasts, expected, need, retry need or None, parts) in order of submission.
     """
-    cluster = Cluster(n_nodes, tuple(capacity), place, sample)
+    each = capacity if np.ndim(capacity) > 1 else [capacity] * n_nodes
+    cluster = Cluster(n_nodes, tuple(map(tuple, each)), place, sample)
     queue, started = [], [[None, None] for _ in runs]
     waiting = [
         (submit, Attempt(at, False, tuple(need), parts, lasts, expected, retry is not None))

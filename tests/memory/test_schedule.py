@@ -11,12 +11,12 @@ from tests.memory.naive_schedule import simulate
 from workprof.answers.decisions import EVERY_ROW
 from workprof.answers.schedule import schedule_answer, schedule_sentence
 from workprof.charts.memory.schedule import waits_chart
-from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.units import GB, HOUR_S
 from workprof.memory import schedule_kernels
 from workprof.memory.chargeback import ChargebackSettings, chargeback_of
 from workprof.memory.resources import resources_of
-from workprof.memory.schedule import ALL, LATER, OWN, PLACES, SIZED, ScheduleSettings, schedule_of
+from workprof.memory.schedule import ALL, LATER, OWN, PLACES, SIZED, Cluster, ScheduleSettings, _kinds, schedule_of
 from workprof.memory.verdict import VerdictSettings, verdict_of
 
 BEGIN = 1_760_000_000.0
@@ -25,6 +25,10 @@ BEGIN = 1_760_000_000.0
 def small_cluster(rng):
     n, n_nodes = int(rng.integers(1, 26)), int(rng.integers(1, 6))
     has = np.array([rng.integers(2, 9), rng.integers(1, 5) * 2, rng.integers(0, 3)], dtype=np.int64)
+    nodes = np.repeat(has[None], n_nodes, axis=0)
+    if rng.random() < 0.5:  # of several kinds, the largest last; every part fits there, and as many as it is
+        nodes = np.sort(rng.integers(0, has + 1, (n_nodes, 3)), axis=0)
+        nodes[-1] = has
     lasts = rng.integers(0, 12, n).astype(float)
     need, retry = (np.stack([rng.integers(0, one + 1, n) for one in has], axis=1) for _ in range(2))
     return (
@@ -34,8 +38,8 @@ def small_cluster(rng):
         need.astype(np.int64),
         retry.astype(np.int64),
         rng.random(n) < 0.2,
-        np.where(rng.random(n) < 0.2, rng.integers(1, n_nodes + 1, n), 1).astype(np.int64),
-        has,
+        np.where((rng.random(n) < 0.2) & (nodes == has).all(), rng.integers(1, n_nodes + 1, n), 1).astype(np.int64),
+        nodes.astype(np.int64),
         n_nodes,
     )
 
@@ -50,7 +54,7 @@ def slow_starts(arrays, place, backfill, sample):
 
 
 def kernel_arrays(arrays):
-    return (*arrays[:3], np.concatenate(arrays[3:5]), *arrays[5:])
+    return (*arrays[:3], np.concatenate(arrays[3:5]), *arrays[5:-1])
 
 
 def compare(seeds):
@@ -190,7 +194,7 @@ def test_a_killed_run_waits_twice_and_holds_its_size_first():
     ones, killed = np.ones(2, dtype=np.int64), np.array([True, False])
     rules = np.zeros(3, dtype=np.int64)
     schedule_kernels.replay(
-        np.zeros(2), np.full(2, 10.0), np.full(2, np.inf), need, killed, ones, np.array([8]), 1, rules, start
+        np.zeros(2), np.full(2, 10.0), np.full(2, np.inf), need, killed, ones, np.array([[8]]), rules, start
     )
     assert np.array_equal(start, [[0, 0], [10, math.nan]], equal_nan=True)
 
@@ -334,3 +338,46 @@ def test_nodes_do_not_suffice_where_fewer_than_95_of_100_runs_wait_within_the_li
     assert {one.nodes: one.p95_s for one in found.curve}[1] == 3600
     alone = schedule_of({"jobs": jobs}, ScheduleSettings(memory_bytes=256 * GB, nodes=1))
     assert alone.outcomes[0].waits.p95_s == 3600  # no wait between those of two runs
+
+
+def test_large_nodes_among_small_ones_hold_what_only_they_can():
+    small, large = streams(12, 40, 32, 7), streams(2, 40, 400, 90)
+    jobs = pd.concat([small, large], ignore_index=True).sort_values("submit_time_s", ignore_index=True)
+    found = asked(jobs, kinds="2x512GB, 6x64GB", most_wait_min=0.0)
+    assert [(one.nodes, one.amounts[0]) for one in found.kinds] == [(6, 64.0), (2, 512.0)]
+    assert found.outcomes[0].nodes == 8 and found.outcomes[0].waits.mean_s == 0
+    assert found.needed.nodes == 7  # six of them have one large node in these proportions, seven two
+    assert not found.left_out
+    alike = asked(jobs, memory_bytes=64e9, most_wait_min=0.0)
+    assert alike.left_out == {"a request that no node holds": 80}
+    told = schedule_answer(found)
+    assert "Nodes are mixed as 6 with 64 GB, 2 with 512 GB, other numbers of them alike." in told.notes[0]
+    assert told.document["kinds"][1]["nodes"] == 2 and told.document["kinds"][1]["amounts"]["memory"] == 512.0
+
+
+def test_one_kind_that_is_named_is_nodes_that_are_all_alike():
+    jobs = random_trace(3)
+    named, alike = asked(jobs, kinds="7x16GB/8"), asked(jobs, memory_bytes=16e9, cpus=8.0, nodes=7)
+    assert repr((named.outcomes, named.curve)) == repr((alike.outcomes, alike.curve))  # NaN is none of itself
+
+
+def test_nodes_of_several_kinds_are_mixed_alike_however_many():
+    settings = ScheduleSettings(kinds="8x64GB,2x512GB")
+    cluster = Cluster(_kinds(np.array([256.0, math.nan, math.nan]), settings), settings)
+    each = np.array([cluster.of_each(n) for n in range(61)])
+    assert (np.diff(each, axis=0) >= 0).all() and (each.sum(axis=1) == np.arange(61)).all()
+    assert each[10].tolist() == [8, 2] and each[30].tolist() == [24, 6]
+    assert (np.abs(each[:, 1] - np.arange(61) / 5) < 1).all()
+
+
+def test_runs_on_more_large_nodes_than_there_are_are_counted():
+    jobs = trace([0, 0, 0], [1, 1, 1], [400, 400, 40], NNodes=[3, 2, 3])
+    found = asked(jobs, kinds="4x64GB,2x512GB")
+    assert found.left_out == {"more nodes than there are": 1}
+    assert found.outcomes[0].waits.n_runs == 2
+
+
+@pytest.mark.parametrize("kinds", ["64GB", "0x64GB", "8x", "8x64parsecs", "8x64GB/many", "-1x64GB"])
+def test_kinds_that_cannot_be_read_are_refused(kinds):
+    with pytest.raises(SettingsError, match="kinds has "):
+        ScheduleSettings(kinds=kinds)

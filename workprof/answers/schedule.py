@@ -1,7 +1,7 @@
 """How many nodes the runs of a trace need: the words, tables and notes of a replayed schedule."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from workprof.answers.decisions import EVERY_ROW
 from workprof.answers.runs import excluded_words
@@ -141,6 +141,9 @@ def schedule_answer(result: Schedule) -> Answer:
                 for kind, amount, source in zip(KINDS, result.node.amounts, result.node.sources, strict=True)
                 if source
             },
+            "kinds": [
+                {"nodes": one.nodes, "amounts": dict(zip(KINDS, one.amounts, strict=True))} for one in result.kinds
+            ],
             "trace": result.trace,
             "named_nodes": result.named_nodes,
             "monotone": {one.name: one.needed.monotone for one in result.outcomes if one.needed is not None},
@@ -200,6 +203,17 @@ def _single(result: Schedule, found: Interval) -> str:
     return f"{ends} in {BLOCK_WORDS[result.block][0]} alone"
 
 
+def kinds_words(result: Schedule) -> str:
+    """'8 with 64 GB and 16 cores, 2 with 512 GB and 64 cores'."""
+    return ", ".join(f"{one.nodes:,} with {listed(_amounts(one.amounts))}" for one in result.kinds)
+
+
+def _amounts(amounts: Iterable[float]) -> list[str]:
+    """'64 GB', '16 cores'; what nobody requests is left out."""
+    both = zip(KINDS, amounts, strict=True)
+    return [f"{number(amount)} {KIND_WORDS[kind][1]}" for kind, amount in both if not math.isnan(amount)]
+
+
 def node_words(result: Schedule) -> str:
     """'256 GB and 64 cores (assumed, as the trace does not say)'."""
     parts: dict[str, list[str]] = {}
@@ -213,7 +227,11 @@ def first_notes(result: Schedule) -> tuple[str, ...]:
     """What nodes are taken to be, whether the trace's waits are reproduced, and what is not replayed."""
     hint = " Larger nodes, or runs spread over several, hold them." if NO_NODE in result.left_out else ""
     left_out = [f"Not replayed: {excluded_words(result.left_out)}.{hint}"] if result.left_out else []
-    return (f"A node has {node_words(result)}; other sizes can be given.", *_own_waits(result), *left_out)
+    nodes = f"A node has {node_words(result)}; other sizes can be given."
+    if result.kinds:
+        mixed = f"Nodes are mixed as {kinds_words(result)}, other numbers of them alike."
+        nodes = f"{mixed} Those with less memory are filled first."
+    return (nodes, *_own_waits(result), *left_out)
 
 
 def further_notes(result: Schedule) -> Iterator[str]:

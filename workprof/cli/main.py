@@ -122,13 +122,15 @@ class _Parts(UserDict[str, Any]):
         if self.data[name] is None:
             result = typer.main.get_group(registered(MODULES[name])).commands
             for command in result.values():
-                _add_common(command, str(command.name), narrows=command.name not in NOT_NARROWED)
+                _add_common(command, str(command.name))
             self.data |= result
         return self.data[name]
 
 
 NOT_NARROWED = ("rename", "remove", "nodes", "phases")
 """Commands whose dataset is taken whole: it is changed, or holds no runs of jobs."""
+NARROWED = ("nodes schedule",)
+"""And those among them whose dataset does."""
 
 WITHOUT_TABLE = frozenset(
     (
@@ -166,17 +168,18 @@ Output = Annotated[
 ]
 
 
-def _add_common(command: Any, path: str, *, narrows: bool) -> None:
+def _add_common(command: Any, path: str) -> None:
     """Let every command that opens a home take --wait, and every one about runs of a dataset its scope.
 
     Every command that prints a table takes --csv, --md, --parquet and -o.
     """
     for part in getattr(command, "commands", {}).values():
-        _add_common(part, f"{path} {part.name}", narrows=narrows)
+        _add_common(part, f"{path} {part.name}")
     names = {one.name for one in command.params}
     common = _common_options()
     if "home" in names:
         command.params.append(common["wait"])
+    narrows = path in NARROWED or path.partition(" ")[0] not in NOT_NARROWED
     own_scope = {"only", "period"} <= names  # of what is no dataset of the home
     if own_scope or (narrows and "dataset" in names):
         columns = {name: column for name, column in SCOPED.items() if name not in names}

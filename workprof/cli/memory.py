@@ -28,6 +28,7 @@ from workprof.cli.console import (
 )
 from workprof.cli.files import STDOUT
 from workprof.cli.questions import Former, add, add_others, answered, options, settings_of
+from workprof.cli.schedule import SCHEDULED
 from workprof.core.errors import SettingsError
 from workprof.core.fields import read
 from workprof.core.question import Question
@@ -102,7 +103,7 @@ add(
         former={flag: Former(words, refused=True) for flag, words in FORMER_OF_ROLLUP.items()},
     ),
 )
-add(app, answered(questions.SCHEDULE))
+add(app, SCHEDULED)
 add(app, answered(questions.DEMAND, profiles_of=_looked_at, named=demand_called))
 add(
     app,

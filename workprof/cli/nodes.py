@@ -12,6 +12,7 @@ from workprof.answers.node_groups import transfer_answer
 from workprof.cli import nodes_suite
 from workprof.cli.console import Home, Json, emit_answer, opened, parameter, progress_line, register
 from workprof.cli.questions import WITH, add, add_others, answered, options, settings_of
+from workprof.cli.schedule import SCHEDULED
 from workprof.core.errors import SettingsError
 from workprof.nodes import questions
 from workprof.nodes.allocation import PROFILE, Allocation
@@ -114,4 +115,5 @@ register(
     ],
 )
 nodes_suite.register(app)
+add(app, SCHEDULED)
 add_others(app, questions.QUESTIONS)

@@ -1,4 +1,4 @@
-"""The schedule: the runs of a trace replayed on a set of equal nodes, and the fewest nodes on which they do not wait.
+"""The schedule: the runs of a trace replayed on nodes of one kind or several, and the fewest on which they do not wait.
 
 Runs are submitted when the trace says, and hold what they request for as long as they took. The later half of the runs
 is replayed with its requests and with the verdict's sizes; a run that its size kills runs again. Placing by profile
@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, cast
 
 import numpy as np
 
-from workprof.core.arrays import Floats, Ints, latest_of
-from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.arrays import Bools, Floats, Ints, latest_of
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError, UnitUnknown
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.stats import Interval
-from workprof.core.units import DAY_S, HOUR_S, MINUTE_S
+from workprof.core.units import DAY_S, GB, HOUR_S, MINUTE_S, read_bytes
 from workprof.memory.schedule_runs import (
     KINDS,
     WHOLE,
@@ -102,6 +103,16 @@ class ScheduleSettings:
             empty="by the trace",
         ),
     ] = None
+    kinds: Annotated[
+        str,
+        Setting(
+            "Nodes of several kinds, such as 8x64GB,2x512GB; with cores and GPUs 8x64GB/16,2x512GB/64/4. Other numbers "
+            "of nodes are mixed alike.",
+            key="memory_schedule_kinds",
+            label="Kinds of nodes",
+            empty="all alike",
+        ),
+    ] = ""
     most_wait_min: Annotated[
         float,
         Setting(
@@ -160,6 +171,39 @@ class ScheduleSettings:
     ] = False
     verdict: VerdictSettings = field(default_factory=VerdictSettings)
 
+    def __post_init__(self) -> None:
+        kinds_of(self.kinds)
+
+
+_KIND = re.compile(r"(\d{1,6})\s*x\s*([^/]+)(?:/(\d+(?:\.\d+)?))?(?:/(\d+(?:\.\d+)?))?", re.ASCII)
+
+
+def kinds_of(text: str) -> tuple[tuple[int, tuple[float | None, ...]], ...]:
+    """(nodes, (GB, cores, GPUs)) of each kind of '8x64GB,2x512GB/64/4'; None of what is not said, () of ''.
+
+    Raises SettingsError for another text.
+    """
+    result = []
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        match = _KIND.fullmatch(part)
+        if match is None or not int(match[1]):
+            raise SettingsError(f"kinds has {part!r}; give NODESxMEMORY, such as 8x64GB or 2x512GB/64/4")
+        try:
+            memory = read_bytes(match[2].strip()) / GB
+        except UnitUnknown as error:
+            raise SettingsError(f"kinds has {part!r}: {error}") from None
+        more = (None if one is None else float(one) for one in match.groups()[2:])
+        result.append((int(match[1]), (memory, *more)))
+    return tuple(result)
+
+
+@dataclass(frozen=True)
+class KindOfNode:
+    """Nodes that are alike, among others."""
+
+    nodes: int  # as given, a part of the mix
+    amounts: tuple[float, ...]  # as of `Node`
+
 
 @dataclass(frozen=True)
 class Node:
@@ -217,7 +261,7 @@ class WaitPoint:
 
 @dataclass(frozen=True, repr=False)
 class Schedule(Shown):
-    """The runs of a trace on nodes of one kind."""
+    """The runs of a trace on nodes of one kind, or of several."""
 
     settings: ScheduleSettings
     node: Node
@@ -233,6 +277,7 @@ class Schedule(Shown):
     by_submission: bool
     no_verdict: str  # why there are no sizes; '' = there are
     seconds: float
+    kinds: tuple[KindOfNode, ...] = ()  # of nodes that are not all alike, those with least memory first
     rows_left_out: bool = False  # whether the plan leaves some out by decision: here it has them
 
     def outcome(self, name: str) -> Outcome | None:
@@ -274,14 +319,15 @@ def schedule_of(
     found = submitted(jobs, settings.verdict.target, settings.verdict.request_bytes)
     given = (None if settings.memory_bytes is None else settings.memory_bytes / WHOLE[0], settings.cpus, settings.gpus)
     amounts, sources = node_of(jobs, found.runs, given)
-    cluster = Cluster(np.nan_to_num(amounts * WHOLE).round().astype(np.int64), settings)
+    kinds = _kinds(amounts, settings)
+    cluster = Cluster(kinds, settings)
     runs, left_out = cluster.fitting(found, earlier)
     named = jobs["node"].iloc[runs.rows].dropna() if "node" in jobs.columns else None
     n_named = 0 if named is None else int(named[named != ""].nunique())
     groups, no_verdict = _groups(jobs, runs, cluster, settings)
     block, n_blocks = blocks_of(runs.submit_s)
     outcomes, curve, single = [], [], {}
-    n_nodes = settings.nodes
+    n_nodes = cluster.given
     for place, (name, group) in enumerate(groups.items()):
         progress(place / len(groups), "Finding the fewest nodes")
         nodes, seen, monotone = cluster.fewest(group)
@@ -290,12 +336,12 @@ def schedule_of(
         needed = Needed(nodes, _range(single[name]), monotone)
         outcomes.append(cluster.outcome(name, group, n_nodes, needed))
         around = AROUND[settings.order]
-        least = int(group.parts.max())
+        least = cluster.least(group)
         more = {max(least, n) for n in (n_nodes, *(round(factor * nodes) for factor in around))} - {*seen}
         tried = seen | {n: cluster.p95_s(group, n) for n in more}
         low, high = min(around) * nodes - 1, max(around) * max(nodes, n_nodes) + 1
         curve += [WaitPoint(name, n, tried[n]) for n in sorted(tried) if low <= n <= high]
-    if n_named >= int(runs.parts.max()):
+    if not settings.kinds and n_named >= cluster.least(runs):
         outcomes.append(cluster.outcome(OWN, runs, n_named, None))
     waited = runs.waited_s[np.isfinite(runs.waited_s)]
     both = LATER in single and SIZED in single
@@ -314,7 +360,24 @@ def schedule_of(
         by_submission=found.by_submission,
         no_verdict=no_verdict,
         seconds=time.perf_counter() - started,
+        kinds=kinds if settings.kinds else (),
     )
+
+
+def _kinds(amounts: Floats, settings: ScheduleSettings) -> tuple[KindOfNode, ...]:
+    """The kinds of nodes, those with least memory first: they are filled first, and large ones stay for large runs."""
+    given = kinds_of(settings.kinds) or ((1, (None,) * len(KINDS)),)
+    known = [
+        (
+            n_nodes,
+            [
+                math.nan if math.isnan(usual) else usual if own is None else own
+                for usual, own in zip(amounts, has, strict=True)
+            ],
+        )
+        for n_nodes, has in given
+    ]
+    return tuple(KindOfNode(n_nodes, tuple(has)) for n_nodes, has in sorted(known, key=lambda one: one[1]))
 
 
 def _groups(
@@ -334,7 +397,7 @@ def _groups(
         return groups, "too few runs to judge sizes on"
     groups[LATER] = runs.take(later)
     groups[SIZED] = groups[LATER].with_sizes(
-        sized.size_gb[later], sized.retry_gb[later], sized.killed[later], cluster.capacity
+        sized.size_gb[later], sized.retry_gb[later], sized.killed[later], cluster.most_memory(groups[LATER])
     )
     return groups, ""
 
@@ -372,25 +435,67 @@ def _block(submit_s: Floats, name: str) -> Ints:
 
 
 class Cluster:
-    """Nodes of one kind under one scheduler."""
+    """Nodes of one kind, or of several that are mixed alike however many they are, under one scheduler."""
 
-    def __init__(self, capacity: Ints, settings: ScheduleSettings) -> None:
-        """Take (kinds,) what a node has, in whole units."""
-        self.capacity, self.settings = capacity, settings
-        self.limit_s = settings.most_wait_min * MINUTE_S
+    def __init__(self, kinds: Sequence[KindOfNode], settings: ScheduleSettings) -> None:
+        """Take the kinds, those that are filled first before the others."""
+        self.has = np.nan_to_num(np.array([one.amounts for one in kinds]) * WHOLE).round().astype(np.int64)
+        self.settings, self.limit_s = settings, settings.most_wait_min * MINUTE_S
+        self.mix = np.array([one.nodes for one in kinds], dtype=np.int64)
+        self.given = settings.nodes or (int(self.mix.sum()) if settings.kinds else 0)
+        due, self.pattern = self.mix / self.mix.sum(), np.zeros(0, dtype=np.int64)
+        for n in range(1, int(self.mix.sum()) + 1):  # the kind that is furthest behind its share is next
+            behind = due * n - np.bincount(self.pattern, minlength=len(due))
+            self.pattern = np.append(self.pattern, behind.argmax())
+
+    def of_each(self, n_nodes: int) -> Ints:
+        """(n_kinds,) nodes of each kind among so many; more nodes are never fewer of one kind."""
+        whole, more = divmod(n_nodes, len(self.pattern))
+        return whole * self.mix + np.bincount(self.pattern[:more], minlength=len(self.mix))
+
+    def nodes(self, n_nodes: int) -> Ints:
+        """(n_nodes, kinds) what each node has, in whole units."""
+        return np.repeat(self.has, self.of_each(n_nodes), axis=0)
+
+    def holding(self, runs: QueuedRuns) -> Bools:
+        """(n, n_kinds) whether a node of a kind holds a part of a run, killed or not."""
+        most = np.maximum(runs.need, np.where(runs.killed[:, None], runs.retry, 0))
+        return np.asarray((most[:, None, :] <= self.has).all(axis=2))
+
+    def most_memory(self, runs: QueuedRuns) -> Ints:
+        """(n,) the most memory of nodes that have the cores and GPUs of a run, as many as it needs."""
+        there = self.of_each(self.given) if self.given else np.full(len(self.mix), np.iinfo(np.int64).max // 1000)
+        others = (runs.need[:, None, 1:] <= self.has[:, 1:]).all(axis=2)
+        enough = (others * there)[:, ::-1].cumsum(axis=1) >= runs.parts[:, None]  # the largest first
+        return np.asarray(self.has[::-1, 0][enough.argmax(axis=1)])
+
+    def least(self, runs: QueuedRuns, at_once: int = 0) -> int:
+        """The fewest nodes among which every run finds as many that hold it as it needs, or `at_once`."""
+        kinds, which = np.unique(self.holding(runs), axis=0, return_inverse=True)
+        parts = np.maximum([int(runs.parts[which.ravel() == one].max()) for one in range(len(kinds))], at_once)
+
+        def enough(n_nodes: int) -> bool:
+            return bool((kinds @ self.of_each(n_nodes) >= parts).all())
+
+        most = int(parts.max())
+        while not enough(most):
+            most *= 2
+        return _least(int(parts.max()), most, enough)
 
     def fitting(self, found: Submitted, earlier: Mapping[str, int]) -> tuple[QueuedRuns, dict[str, int]]:
         """The runs that nodes can hold, and all that are left out."""
         runs = found.runs
         if self.settings.spread:
-            shares = np.ones(len(runs))
-            for kind in np.flatnonzero(self.capacity):
-                shares = np.maximum(shares, np.ceil(runs.need[:, kind] / self.capacity[kind]))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                cut = np.ceil(runs.need[:, None, :] / self.has)  # nodes of each kind; infinite where one has none of it
+            cut = np.nan_to_num(cut, nan=0.0, posinf=np.inf).max(axis=2).min(axis=1)
+            shares = np.where(np.isfinite(cut), np.maximum(cut, 1), 1)
             need = np.ceil(runs.need / shares[:, None]).astype(np.int64)
-            cut = shares.astype(np.int64)
-            runs = replace(runs, need=need, retry=need, parts=runs.parts * cut, shares=cut)
-        too_large = (runs.need > self.capacity).any(axis=1)
-        too_many = ~too_large & (runs.parts > (self.settings.nodes or math.inf))
+            times = shares.astype(np.int64)
+            runs = replace(runs, need=need, retry=need, parts=runs.parts * times, shares=times)
+        holding = self.holding(runs)
+        too_large = ~holding.any(axis=1)
+        too_many = ~too_large & (runs.parts > (holding @ self.of_each(self.given) if self.given else math.inf))
         left_out = {
             **earlier,
             **found.left_out,
@@ -424,8 +529,7 @@ class Cluster:
             np.concatenate([runs.need, runs.retry]),
             runs.killed,
             runs.parts,
-            self.capacity,
-            n_nodes,
+            self.nodes(n_nodes),
             rules,
             start,
         )
@@ -445,14 +549,14 @@ class Cluster:
         """The fewest nodes that suffice, the waits at all that were tried, and whether these only fall."""
         seen: dict[int, float] = {}
         found = self._fewest(runs, seen)
-        least = int(runs.parts.max())
+        least = self.least(runs)
         near = {n: self._suffices(runs, n, seen) for n in range(max(least, found - NEIGHBOURS), found + NEIGHBOURS + 1)}
         monotone = not any(near[a] and not near[b] for a, b in itertools.pairwise(sorted(near)))
         return min(n for n, ok in near.items() if ok), seen, monotone
 
     def _fewest(self, runs: QueuedRuns, seen: dict[int, float]) -> int:
         """The fewest nodes that suffice if more never wait longer; `seen` gets the waits."""
-        least, enough = int(runs.parts.max()), self._enough(runs)
+        least, enough = self.least(runs), self._enough(runs)
         if self.settings.order == BACKFILL:  # a queue that is served in order needs as many or more: from there down
             in_order = _least(least, enough, lambda n: self.p95_s(runs, n, FIFO) <= self.limit_s)
             enough = in_order if self._suffices(runs, in_order, seen) else enough
@@ -470,8 +574,8 @@ class Cluster:
         at_once = math.ceil(held_at_once(runs.submit_s, end, runs.parts.astype(np.float64))[0])
         # a run of no duration is held at no moment, though it needs a node
         at_once = max(at_once + int(runs.parts.max()), 1)
-        if self.settings.place == "profile":
-            return at_once
+        if self.settings.place == "profile" or len(self.mix) > 1:
+            return self.least(runs, at_once)
         return max(int(runs.parts.max()), self.replayed(runs, at_once)[1][1])
 
     def single_blocks(self, runs: QueuedRuns, name: str) -> Floats:
@@ -485,7 +589,7 @@ class Cluster:
         seconds = runs.hours * HOUR_S
         last = float(np.nanmax(start + seconds))
         span = (last - float(runs.submit_s[0])) / HOUR_S
-        has = n_nodes * self.capacity * span
+        has = self.nodes(n_nodes).sum(axis=0) * span
         parts = runs.parts[:, None] * runs.hours[:, None]
         held = runs.need * parts + np.where(runs.killed[:, None], runs.retry * parts, 0.0)
         use = runs.used * WHOLE

@@ -1,4 +1,4 @@
-"""The compiled replay of a schedule: runs wait in a queue, are placed on equal nodes, end, and are retried if killed.
+"""The compiled replay of a schedule: runs wait in a queue, are placed on nodes, end, and are retried if killed.
 
 At a moment everything that ends then ends first, by its number; then what was killed joins the queue, then what is
 submitted; then the queue is served. Amounts are whole numbers, so that what a run frees is what it took.
@@ -70,9 +70,9 @@ def _choose(  # noqa: C901, PLR0913, PLR0917  arrays of one kernel
         found[count] = node
         if place != FIRST:
             left = 0.0
-            for kind in range(len(capacity)):
-                if capacity[kind] > 0:
-                    left += (free[node, kind] - need[of, kind]) / capacity[kind]
+            for kind in range(capacity.shape[1]):
+                if capacity[node, kind] > 0:
+                    left += (free[node, kind] - need[of, kind]) / capacity[node, kind]
             held_until = max(exits[node], now)
             scores[0, count] = until - held_until if place == PROFILE and until > held_until else 0.0
             scores[1, count] = left
@@ -184,7 +184,6 @@ def replay(  # noqa: C901, PLR0912, PLR0913, PLR0915, PLR0917  arrays of one ker
     killed: Bools,
     parts: Ints,
     capacity: Ints,
-    n_nodes: int,
     rules: Ints,
     start: Floats,
 ) -> tuple[int, int]:
@@ -194,24 +193,20 @@ def replay(  # noqa: C901, PLR0912, PLR0913, PLR0915, PLR0917  arrays of one ker
         submit: (n,) not falling.
         duration: (n,) of an attempt.
         expected: (n,) what the scheduler expects of it; infinite = nothing is known.
-        need: (2 n, kinds) of one part, no more than a node has: of all first attempts, then of the second ones.
+        need: (2 n, kinds) of one part: of all first attempts, then of the second ones.
         killed: (n,) whether there is a second attempt, from the end of the first.
-        parts: (n,) nodes of a run, no more than there are.
-        capacity: (kinds,) of a node.
-        n_nodes: how many.
+        parts: (n,) nodes of a run, no more than there are that hold a part.
+        capacity: (n_nodes, kinds) of each node.
         rules: place, 1 = backfill, nodes that are scored by profile.
         start: NaN where there is no such attempt.
     """
-    n = len(submit)
+    n, n_nodes = len(submit), len(capacity)
     offset = np.zeros(n + 1, dtype=np.int64)
     for run in range(n):
         offset[run + 1] = offset[run] + parts[run]
     total = offset[n]
-    free = np.empty((n_nodes, len(capacity)), dtype=np.int64)
-    for node in range(n_nodes):
-        for kind in range(len(capacity)):
-            free[node, kind] = capacity[kind]
-    held = np.zeros((2 * total, len(capacity)), dtype=np.int64)
+    free = capacity.copy()
+    held = np.zeros((2 * total, capacity.shape[1]), dtype=np.int64)
     where = np.zeros(2 * total, dtype=np.int64)
     ends = np.zeros(2 * total)
     lists = np.full((3, max(2 * total, n_nodes)), -1, dtype=np.int64)  # first part of a node, next and previous part
@@ -303,7 +298,7 @@ def replay(  # noqa: C901, PLR0912, PLR0913, PLR0915, PLR0917  arrays of one ker
                     shadow = _reserve(need, one, parts[run], now, free, held, ends, lists, room, reserved, spare)
                     _copy(most, 0, free, 0)
                     for node in range(1, n_nodes):
-                        for kind in range(len(capacity)):
+                        for kind in range(capacity.shape[1]):
                             most[0, kind] = max(most[0, kind], free[node, kind])
                 looked += 1
                 one = queue[0, one]

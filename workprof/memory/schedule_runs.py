@@ -57,12 +57,12 @@ class QueuedRuns:
         """Some of the runs, in their order."""
         return QueuedRuns(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
-    def with_sizes(self, size_gb: Floats, retry_gb: Floats, killed: Bools, capacity: Ints) -> QueuedRuns:
-        """The same with memory as sized, of each of its nodes, and no more than a node has; NaN keeps the request."""
+    def with_sizes(self, size_gb: Floats, retry_gb: Floats, killed: Bools, most: Ints) -> QueuedRuns:
+        """The same with memory as sized, of each of its nodes, and at most (n,) what one has; NaN keeps the request."""
         need, retry = self.need.copy(), self.need.copy()
         for amounts, sized in ((need, size_gb), (retry, retry_gb)):
             own = np.isfinite(sized)
-            amounts[own, 0] = np.minimum(_whole(sized[own], 0, self.shares[own]), capacity[0])
+            amounts[own, 0] = np.minimum(_whole(sized[own], 0, self.shares[own]), most[own])
         return replace(self, need=need, retry=retry, killed=killed)
 
 
