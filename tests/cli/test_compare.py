@@ -184,9 +184,13 @@ def test_text_and_file_have_both_sides(bench, tmp_path):
 
 
 def test_two_periods_of_one_dataset_are_two_scopes(bench):
+    bench.profiles("pai")
     expected = command(bench, *SIDES, "--json")
     told = command(bench, "pai", "--period", "22..45", "--period", "45..72", "--json")
     assert json.loads(told.stdout)["totals"] == json.loads(expected.stdout)["totals"]
+    parts = bench.compare(*SIDES, by="profile").parts
+    names = [one["name"] for one in json.loads(told.stdout)["profiles"]]
+    assert names == [one.name for one in parts]
     for words in (("pai",), ("pai", "--period", "22..45"), ("pai", "pai", "--period", "22..45", "--period", "45..72")):
         assert "period" in str(command(bench, *words).exception)
 

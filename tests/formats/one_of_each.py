@@ -178,7 +178,7 @@ FILES = {
     "snakemake": Dropped(
         "A.bwa.benchmark.txt", (SNAKEMAKE + "14.5\t0:00:14" + "\t29" * 8 + "\n").encode(), "snakemake", 1
     ),
-    "builds": Dropped("build-data-1.csv", (BUILDS + BUILD).encode(), "build-data", 1),
+    "builds": Dropped("build-data-1.csv", (BUILDS + BUILD).encode(), "sap-build", 1),
     "lotaru": Dropped("execution_report_c2.csv", LOTARU.encode(), "lotaru", 1),
     "wfcommons": Dropped("montage-001.json", json.dumps(INSTANCE).encode(), "wfcommons", 2),
     "helios": Dropped("cluster_log.csv", (HELIOS + HELIOS_JOB).encode(), "helios", 1),

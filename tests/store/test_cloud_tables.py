@@ -215,7 +215,7 @@ def test_builds_of_a_ci_system(store, tmp_path, order):
     table = builds().assign(reviewer="r-1")
     table.iloc[:, order].to_csv(tmp_path / "b.csv", sep=";", index=False)
     report = store.ingest([tmp_path / "b.csv"], IngestOptions())
-    assert (report.format, report.rows, report.rejected, report.lost) == ("build-data", 240, 0, 0)
+    assert (report.format, report.rows, report.rejected, report.lost) == ("sap-build", 240, 0, 0)
     ran_out = table["memory_fail_count"] > 0
     told = {check.name: check.count for check in report.checks}
     wanted = {"no run times": 240, "start or end": 240, "memory ran out": ran_out.sum()}
@@ -239,7 +239,9 @@ def test_builds_of_a_ci_system(store, tmp_path, order):
 def test_builds_that_met_their_limit_are_kills_of_a_sizing(store, tmp_path):
     table = builds()
     table.drop(columns=["targets", "ts_status"]).to_csv(tmp_path / "b.csv", sep=";", index=False)
-    assert store.ingest([tmp_path / "b.csv"], IngestOptions()).format == "build-data"
+    assert (
+        store.ingest([tmp_path / "b.csv"], IngestOptions(format="build-data")).format == "sap-build"
+    )  # as it was called
     frame = store.frame("b", [one.name for one in store.columns("b")], finished_only=False)
     assert frame["task_name"].tolist() == table["buildProfile"].tolist()
     ran_out = (table["memory_fail_count"] > 0).to_numpy()

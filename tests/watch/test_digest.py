@@ -46,6 +46,15 @@ def test_a_dry_run_shows_everything_and_sends_nothing(bench, webhook, mails):
     assert bench.told_before() == {}
 
 
+def test_the_trace_that_was_loaded_last_is_meant_where_none_is_named(bench, tmp_path):
+    named = digest(bench)
+    assert run_here("digest", "--json", home=bench.settings.home).json["letters"] == named.json["letters"]
+    of_ann = run_here("digest", "--user", "ann", home=bench.settings.home)
+    assert (of_ann.status, of_ann.out.splitlines()[0]) == (0, "What changed in jobs: user ann")
+    empty = run_here("digest", home=tmp_path / "empty")
+    assert (empty.status, "no job trace is loaded" in empty.err) == (2, True)
+
+
 def test_a_user_is_told_of_own_rows_alone(bench):
     letters, _ = letters_of(bench, "jobs")
     texts = {one.who: one.text for one in letters}

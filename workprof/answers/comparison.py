@@ -74,8 +74,8 @@ def scopes_answer(saved: Mapping[str, str]) -> Answer:
     return Answer(sentence, tables=(Table("scopes", "Saved scopes", SCOPES, list(saved.items())),))
 
 
-def comparison_answer(found: Comparison) -> Answer:
-    """Both sides: a line per number, and a line per row of their ledgers."""
+def comparison_answer(found: Comparison, profiles: Comparison | None = None) -> Answer:
+    """Both sides: a line per number, and a line per row of their ledgers; `profiles` are the same by profile."""
     measured = _measures(*found.sides)
     tables = _sides_table(measured, tuple(titled(side.name) for side in found.sides)), rows_table(found)
     totals = {one.measure.lower().replace(" ", "_"): {"before": one.before, "after": one.after} for one in measured}
@@ -85,8 +85,8 @@ def comparison_answer(found: Comparison) -> Answer:
         "by": found.by,
         "totals": totals,
     }
-    if found.by == PROFILE:
-        document["profiles"] = tables[1].documents()
+    by_profile = found if found.by == PROFILE else profiles
+    document["profiles"] = [] if by_profile is None else rows_table(by_profile).documents()
     return Answer(_sentence(found), tables=tables, notes=_notes(found), document=document)
 
 

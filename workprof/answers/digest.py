@@ -19,6 +19,7 @@ from workprof.answers.node_history import moved_words
 from workprof.answers.verdict import action_words, sentence, task_names
 from workprof.core.alerts import Checked
 from workprof.core.answer import Answer, Table
+from workprof.core.scope import titled
 from workprof.core.table import Column
 from workprof.core.words import counted
 from workprof.memory.changes import WEEK_DAYS, Changes
@@ -93,7 +94,7 @@ def team_letter(
         tasks = task_names(verdict.memory.rows)
         deeds = [f"{at}. {action_words(row, tasks)}." for at, row in enumerate(rows, 1)]
         lines += ["Do these things:", *deeds] if rows else []
-    return _letter("", f"What changed in {dataset[0]}", lines, (dataset[1],))
+    return _letter("", f"What changed in {titled(dataset[0])}", lines, (dataset[1],))
 
 
 def user_letters(
@@ -133,7 +134,7 @@ def user_letters(
             lines = [f"{counted(len(rows), 'request')} of yours in {name} can change:", ""]
             lines += [f"{at}. {words}." for at, (_, words) in enumerate(shown, 1)]
             lines += [f"Worse than the week before: {words}." for words in worse.get(owner, ())[:MOST_ROWS]]
-            letters.append(_letter(owner, f"Your requests in {name}", lines, tuple(key for key, _ in shown)))
+            letters.append(_letter(owner, f"Your requests in {titled(name)}", lines, tuple(key for key, _ in shown)))
     return letters, skipped
 
 

@@ -8,9 +8,9 @@ from workprof.answers.comparison import comparison_answer, scopes_answer
 from workprof.cli import console
 from workprof.cli.questions import add, answered
 from workprof.core.errors import SettingsError
-from workprof.core.scope import of_options, of_words
+from workprof.core.scope import of_options, of_words, split
 from workprof.core.words import counted
-from workprof.memory.ledger_settings import GROUPINGS
+from workprof.memory.ledger_settings import GROUPINGS, PROFILE
 from workprof.memory.questions import CHANGES
 
 TWO = 2
@@ -29,7 +29,11 @@ def _compare(before: str, after: str, periods: list[str] | None, by: str, home: 
     elif not after:
         raise SettingsError("one dataset is given; name a second one, or two periods of it with --period")
     with console.opened(home) as workbench:
-        answer = comparison_answer(workbench.compare(before, after, by, console.progress_line()))
+        found = workbench.compare(before, after, by, console.progress_line())
+        whole = split(before)[0]
+        found_already = whole == split(after)[0] and workbench.profiles.cached(whole).result is not None
+        profiles = workbench.compare(before, after, PROFILE) if found.by != PROFILE and found_already else None
+        answer = comparison_answer(found, profiles)
     console.emit_answer(answer, as_json)
 
 

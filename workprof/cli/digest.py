@@ -4,14 +4,15 @@ from typing import Annotated
 
 import typer
 
-from workprof.cli.console import Dataset, Home, Json, emit, opened, progress_line, width
+from workprof.cli.console import Home, Json, dataset_names, emit, opened, progress_line, width
 
+NAMED = "Name, or 8 characters of the hash; default: the job trace that was loaded last."
 ADDRESSES = "Of users: '{user}@example.org', or a CSV file with columns user and address."
 TO = "webhook, smtp, or a FILE. Where the first two lead stands in the environment."
 
 
 def digest(
-    dataset: Dataset,
+    dataset: Annotated[str, typer.Argument(help=NAMED, show_default=False, autocompletion=dataset_names)] = "",
     to: Annotated[str, typer.Option("--to", help=TO, show_default=False)] = "",
     send: Annotated[bool, typer.Option("--send", help="Send it; else it is shown alone.")] = False,
     addresses: Annotated[str, typer.Option("--addresses", help=ADDRESSES, envvar="WORKPROF_MAIL_ADDRESSES")] = "",
@@ -25,13 +26,20 @@ def digest(
     from workprof.answers.digest import Outcome, digest_answer, digest_text  # noqa: PLC0415  `--version` stays quick
     from workprof.core.answer import to_json, to_text  # noqa: PLC0415
     from workprof.core.errors import SettingsError  # noqa: PLC0415
+    from workprof.core.scope import split  # noqa: PLC0415
     from workprof.sources.source import seconds_of  # noqa: PLC0415
     from workprof.watch.digest import SMTP, WEBHOOK, addresses_of, deliver, letters_of  # noqa: PLC0415
+    from workprof.workbench import JOBS  # noqa: PLC0415
 
     address_of = addresses_of(addresses)
     if send and not to:
         raise SettingsError("--send needs --to: webhook, smtp or a FILE")
     with opened(home) as workbench:
+        if not split(dataset)[0]:
+            newest = next((one for one in workbench.datasets() if one.kind == JOBS), None)
+            if newest is None:
+                raise SettingsError("no job trace is loaded; `workprof ingest FILE` loads one")
+            dataset = f"{newest.hash}{dataset}"
         for user, back in ((opt_out, False), (opt_in, True)):
             if user:
                 workbench.opt_out(user, again=back)

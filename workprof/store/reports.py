@@ -23,6 +23,10 @@ class FieldSource:
     unit: str = ""
 
 
+FORMER_FORMATS = {"build-data": "sap-build"}
+"""Former name of a format -> its name."""
+
+
 @dataclass(frozen=True)
 class IngestOptions:
     """How a trace is to be read."""
@@ -45,6 +49,7 @@ class IngestOptions:
     machine_cores: float = 0.0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "format", FORMER_FORMATS.get(self.format, self.format))
         if self.join not in JOINS:
             raise SettingsError(f"join is {self.join!r}; use corrected or faithful")
         if self.aggregation not in AGGREGATIONS:

@@ -13,7 +13,7 @@ _TEXTS = ("atom_id", "time", "location", "branch", "buildProfile", "makeType", "
 _NUMBERS = ("memory_fail_count", "jobs", "localJobs", "max_rss", "max_cache", "memreq")
 
 FORMAT = Format(
-    name="build-data",
+    name="sap-build",
     title="build-data.csv of CI builds",
     columns=(
         *(SourceColumn(name, TEXT) for name in (*_TEXTS, "ts_phase", "ts_status", "cgroup")),
