@@ -41,9 +41,11 @@ NAMES = (
     "page_cold",
     "page_browser",
     "page_refreshing",
+    "refresh",
+    "report",
     "service",
     "import_workprof",
-    "command_cold",
+    "cold_command",
 )
 
 KEPT = Path(__file__).with_name("kept_ratios.json")

@@ -26,6 +26,7 @@ COMMANDS = {
     "benchmarks": ("synth", "benchmarks", "--repeat", 1, "-o", "{}.jsonl"),
     "demand": ("synth", "demand", "--days", 3, "-o", "{}.parquet"),
     "telemetry": ("synth", "telemetry", "--runs", 1, "-o", "{}.csv"),
+    "nextflow": ("synth", "nextflow", "--samples", 2, "-o", "{}.txt"),
     "suite": ("nodes", "suite", "--benchmarks", "cpu-sysbench", "--seconds-per-benchmark", 1, "-o", "{}.jsonl"),
     "record": ("record", "--no-perf", "--quiet", 0, "-o", "{}.csv", "--", "true"),
     "usage": ("record", "--no-perf", "--quiet", 0, "-o", "fine.csv", "--usage", "{}.csv", "--", "true"),

@@ -95,6 +95,23 @@ def demand(
 
 
 @app.command()
+def nextflow(
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="FILE.txt with tabs, or FILE.csv.", show_default=False)
+    ],
+    samples: Annotated[int, typer.Option("--samples", help="Each passes through seven processes.")] = 60,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Write a Nextflow trace whose peaks follow the size of a sample, with kills and retries (FILE.truth.json)."""
+    from workprof.synthetic.nextflow import NextflowTrace, write_nextflow_trace  # noqa: PLC0415  light until asked
+
+    checked_output(output, (".txt", ".tsv", ".csv"))
+    checked_output(truth_of(output))
+    _emit(write_nextflow_trace(output, NextflowTrace(samples, seed)), as_json, truth_of(output))
+
+
+@app.command()
 def benchmarks(
     output: Annotated[Path, typer.Option("-o", "--output", help="RUNS.jsonl.", show_default=False)],
     nodes: Annotated[int, typer.Option("--nodes", help="Each half as fast as the one before.")] = 3,
