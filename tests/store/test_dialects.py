@@ -105,18 +105,38 @@ def test_the_decimal_comma_shows_its_evidence_and_can_be_refused(store, write):
     ("values", "kept"),
     [
         (["1,5", "2,25", "1.234"], [1.5, 2.25]),  # one, or a thousand
-        (["1,5", "1.234,56", "2,5"], [1.5, 2.5]),
-        (["1,5", "1.234.567", "2,5"], [1.5, 2.5]),
+        (["1,5", "1.234,56", "2,5"], [1.5, 1234.56, 2.5]),
+        (["1,5", "1.234.567", "2,5"], [1.5, 1234567.0, 2.5]),
         (["1,234", "5,678", "9"], [9.0]),  # nothing tells whether those are thousands
-        (["1.5", "1,234.5", "2.5"], [1.5, 2.5]),
-        (["1.234,5", "12.345,6", "7"], [7.0]),
+        (["1.5", "1,234.5", "2.5"], [1.5, 1234.5, 2.5]),
+        (["1.234,5", "12.345,6", "7"], [1234.5, 12345.6, 7.0]),
+        (["400", "1,300", "950"], [400.0, 1300.0, 950.0]),  # as decimals '400' and '1,3'
+        (["4000", "1,300", "950"], [4000.0, 950.0]),
+        (["400", "1,234", "950"], [400.0, 950.0]),
+        (["4,194,304", "1,024", "0,512", "3,5", "7"], [7.0]),
+        (["4,194,304", "1,024", "12"], [4194304.0, 1024.0, 12.0]),
+        (["4.194.304", "1.024", "12"], [4194304.0, 1024.0, 12.0]),
+        (["4'194'304", "1'024.5", "12"], [4194304.0, 1024.5, 12.0]),
+        (["4\u202f194\u202f304", "1 024", "12"], [4194304.0, 1024.0, 12.0]),
+        (["4,194,304", "41,94,304", "12"], [12.0]),
     ],
 )
-def test_thousands_are_rejected_and_never_read_as_another_number(store, write, values, kept):
+def test_thousands_are_read_where_that_is_certain_and_never_as_another_number(store, write, values, kept):
     content = "job_name;duration_s\n" + "".join(f"j{at};{value}\n" for at, value in enumerate(values))
     report = store.ingest([write("jobs.csv", content)], IngestOptions())
     assert store.frame("jobs", ["duration_s"])["duration_s"].tolist() == kept
     assert report.rejected == len(values) - len(kept)
+
+
+def test_what_one_column_tells_of_thousands_holds_for_its_file(store, write):
+    header = "job_name;duration_s;requested_memory_bytes;peak_memory_bytes\n"
+    rows = "".join(f"j{at};1.50{at};8.589.934.592;4.194.30{at} kB\n" for at in range(4))
+    report = store.ingest([write("jobs.csv", header + rows)], IngestOptions())
+    frame = store.frame("jobs", ["duration_s", "requested_memory_bytes", "peak_memory_bytes"])
+    assert frame["duration_s"].tolist() == [1500.0, 1501.0, 1502.0, 1503.0]
+    assert (frame["requested_memory_bytes"] == 2**33).all() and frame["peak_memory_bytes"][0] == 4194300 * 1024
+    (told,) = (check for check in report.checks if check.name == "thousands separators")
+    assert (told.count, report.rejected) == (3, 0) and "'8.589.934.592'" in told.message
 
 
 @pytest.mark.parametrize("mapped", ["1,5 GB", "0,5 h", "50,5 %"])

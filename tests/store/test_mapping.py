@@ -741,8 +741,8 @@ def test_names_values_and_a_second_column_settle_what_memory_means(store, write,
     assert {field: column for field, (column, _) in found.items() if "memory" in field} == wanted
 
 
-@pytest.mark.parametrize("number", ["1,288,490,188", "1,288", "1'288.5", "1 288 490"])
-def test_a_field_with_separators_of_thousands_is_told(store, write, number):
+def test_a_field_with_doubtful_separators_of_thousands_is_told(store, write):
+    number = "1,288"
     text = "job_id,duration_s,mem_used_mb\n" + f'1,60,"{number}"\n2,60,"{number}"\n'
     report = store.ingest([write("jobs.csv", text)], IngestOptions())
     (check,) = (check for check in report.checks if check.name == "named like a field")

@@ -63,7 +63,7 @@ FORMAT = Format(
     before_status=BEFORE_STATUS,
     duration_from_times=True,
     made=OF_A_NODE,
-    rows_version=13,
+    rows_version=14,
 )
 
 STEPS = Steps(

@@ -330,6 +330,25 @@ def _listed(forms: Iterable[str]) -> str:
 THOUSANDS = r"[+-]?\d{1,3}(?:\.\d{3})+(?:\s*[A-Za-z%]+)?"
 """Where commas are decimal, '1.234' may be a thousand or one: it is read as neither."""
 
+BETWEEN_THOUSANDS = {",": ",", ".": r"\.", "'": "['\u2019]", " ": "[ \u00a0\u202f]"}
+"""Signs between thousands -> the pattern of each: Swiss apostrophes and all blanks that numbers may have."""
+
+
+def grouped(sign: str, decimal: str) -> str:
+    """The pattern of a number with a sign between its thousands: '4,194,304', '1,024.5 MB'; '0,512' is none."""
+    fraction = "" if sign == decimal else rf"(?:{re.escape(decimal)}\d+)?"
+    return rf"[+-]?[1-9]\d{{0,2}}(?:{BETWEEN_THOUSANDS[sign]}\d{{3}})+{fraction}(?:\s?[A-Za-z%]{{1,6}})?"
+
+
+def ungrouped(text: str, sign: str, decimal: str) -> str:
+    """The SQL of a text without the signs between the thousands of its number, as a column of such numbers has."""
+    if not sign:
+        return text
+    pattern, between = (each.replace("'", "''") for each in (grouped(sign, decimal), BETWEEN_THOUSANDS[sign]))
+    bare = f"regexp_replace(trim({text}), '{between}(\\d)', '\\1', 'g')"
+    return f"CASE WHEN regexp_full_match(trim({text}), '{pattern}') THEN {bare} ELSE {text} END"
+
+
 TIME, TIME_DAY_FIRST, COUNT = "time", "time, day first", "count"
 """Quantities of a moment, and of a count that may be written in 1024s; the other quantities are named by the unit that
 they are kept in."""

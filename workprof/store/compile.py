@@ -17,7 +17,7 @@ from workprof.formats.fields import (
     Bounds,
 )
 from workprof.store.connection import quoted, text
-from workprof.store.relation import INTERVAL, TIMESTAMP
+from workprof.store.relation import AS_USUAL, INTERVAL, TIMESTAMP, CsvDialect
 from workprof.store.reports import Column
 
 ROW_ID = "row_id"
@@ -144,7 +144,7 @@ def compile_plan(
     rules: Sequence[Rule],
     columns: Sequence[SourceColumn],
     constants: Mapping[str, str],
-    decimal: str = ".",
+    dialect: CsvDialect = AS_USUAL,
     *,
     bounded: bool = True,
 ) -> Plan:
@@ -156,7 +156,7 @@ def compile_plan(
     types = {column.name: column.type for column in columns}
     present = [rule for rule in rules if rule.source in types]
     many = _many_machines(declared, present, types)
-    outputs = [_field(rule, types[rule.source], declared, decimal, many, bounded=bounded) for rule in present]
+    outputs = [_field(rule, types[rule.source], declared, dialect, many, bounded=bounded) for rule in present]
     made = {output.column.name: output for output in outputs}
     if declared.duration_from_times and {"start_time_s", "end_time_s"} <= made.keys():
         duration = _duration(made["start_time_s"].sql, made["end_time_s"].sql)
@@ -172,7 +172,7 @@ def compile_plan(
         for field, value in constants.items()
         if field not in names
     ]
-    outputs += _further(declared, present, columns, {output.column.name.lower() for output in outputs}, decimal)
+    outputs += _further(declared, present, columns, {output.column.name.lower() for output in outputs}, dialect)
     outputs.sort(key=lambda output: FIELD_ORDER.get(output.column.name, len(FIELD_ORDER)))
     return Plan(
         tuple(outputs), _finished(declared, made), _flags(declared, present, types, outputs), declared.nulls, bounded
@@ -193,17 +193,18 @@ def number_sql(name: str, kind: str, unit: str) -> str:
     return scaled if kind in ("BIGINT", "BOOLEAN") else f"CASE WHEN isfinite({value}) THEN {scaled} END"
 
 
-def text_sql(name: str, quantity: str, unit: str, declared: Format, decimal: str) -> str:
+def text_sql(name: str, quantity: str, unit: str, declared: Format, dialect: CsvDialect) -> str:
     """The number that a text says.
 
     `quantity` is the unit of the field that it becomes, or `values.TIME`, `unit` that of a bare number; the format
     counts sizes in 1024s or 1000s.
     """
     scale = 1.0 if unit == PLAIN else factor(unit)
-    return values.number(quoted(name), quantity, scale, declared.size_base, decimal)
+    cell = values.ungrouped(quoted(name), dialect.grouped.get(name, ""), dialect.decimal)
+    return values.number(cell, quantity, scale, declared.size_base, dialect.decimal)
 
 
-def _field(rule: Rule, kind: str, declared: Format, decimal: str, many: str, *, bounded: bool) -> Output:
+def _field(rule: Rule, kind: str, declared: Format, dialect: CsvDialect, many: str, *, bounded: bool) -> Output:
     field = FIELDS[rule.field]
     if field.type == TEXT:
         sql = quoted(rule.source) if kind == TEXT else f"CAST({quoted(rule.source)} AS VARCHAR)"
@@ -219,7 +220,7 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str, many: str, *, 
         of_time = values.TIME_DAY_FIRST if day_first else values.TIME
         quantity = values.TRUTH if rule.field in TRUTH_FIELDS else field.unit
         quantity = of_time if rule.field in TIME_FIELDS else quantity
-        reads = text_sql(rule.source, quantity, unit, declared, decimal)
+        reads = text_sql(rule.source, quantity, unit, declared, dialect)
     else:
         reads = number_sql(rule.source, kind, unit)
     read, in_its_unit = _read(field.name), ""
@@ -277,7 +278,7 @@ def _duration(start: str, end: str) -> Output:
 
 
 def _further(
-    declared: Format, present: Sequence[Rule], columns: Sequence[SourceColumn], taken: set[str], decimal: str
+    declared: Format, present: Sequence[Rule], columns: Sequence[SourceColumn], taken: set[str], dialect: CsvDialect
 ) -> list[Output]:
     used = {rule.source for rule in present if not rule.keep_source}
     units = dict(declared.units)
@@ -297,7 +298,7 @@ def _further(
         if column.type == TEXT and declared.declared_type(column.name) == NUMBER:
             counted = column.name in declared.counts
             quantity = next((own for own, known in UNITS_OF.items() if unit in known and not counted), "")
-            reads = text_sql(column.name, values.COUNT if counted else quantity, unit, declared, decimal)
+            reads = text_sql(column.name, values.COUNT if counted else quantity, unit, declared, dialect)
             scale = factor(unit) if unit and not counted else 1.0
             strange = _strange_amount(read, quantity, 1.0)
             made = Column(name, NUMBER, unit, column.name, numeric=True, truth=truth)

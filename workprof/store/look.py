@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -49,6 +49,7 @@ class Look:
     whole: bool  # there are no more rows
     delimiter: str = ""  # and `decimal`: of a delimited text
     decimal: str = "."
+    grouped: Mapping[str, str] = field(default_factory=dict)  # column -> the sign between thousands of its numbers
     _read: dict[tuple[str, str], Numbers] = field(default_factory=dict, compare=False)
 
     @property
@@ -73,8 +74,9 @@ class Look:
         if key not in self._read:
             table = pa.table({"t": pa.array(self.texts[column], pa.string())})
             self._connection.register("look", table)
-            number = values.number("t", quantity, 1.0, generic.FORMAT.size_base, self.decimal)
-            bare = values.plain("t", self.decimal)
+            cell = values.ungrouped("t", self.grouped.get(column, ""), self.decimal)
+            number = values.number(cell, quantity, 1.0, generic.FORMAT.size_base, self.decimal)
+            bare = values.plain(cell, self.decimal)
             none = values.no_moment("t") if quantity in (values.TIME, values.TIME_DAY_FIRST) else "FALSE"
             sql = f"SELECT {number} AS n, {bare} IS NOT NULL AS b, t IS NOT NULL AND NOT {none} AS p FROM look"
             result = self._connection.execute(sql).fetchnumpy()

@@ -482,7 +482,7 @@ def _ask_for_points(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
         return result
     pointed, mixed = {}, False
     for field, guess in result.items():
-        if FIELDS[field].type == TEXT or field in TIME_FIELDS:
+        if FIELDS[field].type == TEXT or field in TIME_FIELDS or guess.source.column in look.grouped:
             continue
         cells = [
             cell.strip() for cell in look.present(guess.source.column) if "0" <= cell.strip().lstrip("+-")[:1] <= "9"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -241,13 +242,18 @@ def _text_source(
         shape, {column.name: column.type for column in declared.columns}, declared.nulls, decimal
     )
     rules = rules_for(declared, options.mapping, shape.header)
+    sources = {rule.source for rule in rules}
+    grouped = {name: sign for name, sign in shape.grouped.get(decimal, {}).items() if name in sources}
+    if grouped:
+        before = replace(before, checks=(*before.checks, _thousands(shape, grouped)))
     texts = {
         name
         for position, name in enumerate(shape.header)
-        if not all(is_number(v, decimal) for v in shape.values(position) if v.strip() and v not in declared.nulls)
+        if name in grouped
+        or not all(is_number(v, decimal) for v in shape.values(position) if v.strip() and v not in declared.nulls)
     }
     columns, guessed = _as_fields(columns, guessed, rules, declared, texts)
-    dialect = CsvDialect(shape.delimiter, decimal, declared.header, declared.nulls, quoting, skipped)
+    dialect = CsvDialect(shape.delimiter, decimal, grouped, declared.header, declared.nulls, quoting, skipped)
     epochs = tuple(
         rule.source
         for rule in rules
@@ -315,7 +321,8 @@ def _has_bare_durations(cursor: duckdb.DuckDBPyConnection, source: Source) -> bo
     if not relation.text or column not in {each.name for each in relation.columns}:
         return True
     texts = csv_relation(source.spooled, as_text(relation, frozenset({column})), source.dialect)
-    number = values.plain(quoted(column), source.dialect.decimal)
+    decimal = source.dialect.decimal
+    number = values.plain(values.ungrouped(quoted(column), source.dialect.grouped.get(column, ""), decimal), decimal)
     (bare,) = one(cursor, f"SELECT count(*) FILTER (WHERE {number} <> 0) FROM {texts.sql}")
     rejects.forget(cursor)
     return bool(bare)
@@ -340,6 +347,15 @@ def _decimal_commas(shape: TextShape) -> Check:
         f"numbers have a decimal comma ({example}); if that is wrong, give the decimal sign (--decimal . in a shell)"
     )
     return Check("decimal comma", "info", len(shape.comma_columns), message)
+
+
+def _thousands(shape: TextShape, grouped: Mapping[str, str]) -> Check:
+    name, sign = next(iter(grouped.items()))
+    between = re.compile(rf"\d{values.BETWEEN_THOUSANDS[sign]}\d{{3}}")
+    example = next((value for value in shape.values(shape.header.index(name)) if between.search(value)), "")
+    shown = f" ({visible(name[:SHOWN_CHARACTERS])}: {visible(example.strip()[:SHOWN_CHARACTERS])!r})" if example else ""
+    message = f"numbers have separators of thousands{shown}; they are read without them"
+    return Check("thousands separators", "info", len(grouped), message)
 
 
 def _parquet_source(spooled: Spooled, declared: Format, options: IngestOptions) -> Source:
@@ -393,7 +409,7 @@ def _staged(
     Returned are the plan, the rows that were rejected, and the check of the cells that are missing.
     """
     relation = source.relation
-    plan = compile_plan(declared, source.rules, relation.columns, constants, source.dialect.decimal)
+    plan = compile_plan(declared, source.rules, relation.columns, constants, source.dialect)
     _create(cursor, stage, plan.select(relation.sql), progress)
     if not relation.text:
         return (plan, *_sorted_out(cursor, stage, plan, source, declared))
@@ -402,7 +418,7 @@ def _staged(
         columns = as_text(relation, wrong)
         cursor.execute(f"DROP TABLE {quoted(stage.rows)}")
         rejects.forget(cursor)
-        plan = compile_plan(declared, source.rules, columns, constants, source.dialect.decimal)
+        plan = compile_plan(declared, source.rules, columns, constants, source.dialect)
         _create(cursor, stage, plan.select(csv_relation(source.spooled, columns, source.dialect).sql), progress)
     refused = rejects.collect(cursor, stage.rejects, source.spooled)
     further, found = _sorted_out(cursor, stage, plan, source, declared)

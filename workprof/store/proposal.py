@@ -248,7 +248,8 @@ def _of_text(head: bytes, whole: bool, origin: str, options: IngestOptions) -> L
         raise NoRows(no_rows(origin))
     types, texts = _types(shape.header, cells, decimal), texts_of(shape.header, cells)
     whole = whole and len(cells) < LOOK_ROWS
-    return Look(shape.header, types, texts, 2 + shape.skipped, whole, shape.delimiter, decimal)
+    grouped = shape.grouped.get(decimal, {})
+    return Look(shape.header, types, texts, 2 + shape.skipped, whole, shape.delimiter, decimal, grouped)
 
 
 def _types(names: tuple[str, ...], rows: list[list[object]] | list[list[str]], decimal: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -41,10 +41,14 @@ class CsvDialect:
 
     delimiter: str = ","
     decimal: str = "."
+    grouped: Mapping[str, str] = field(default_factory=dict)  # column -> the sign between thousands of its numbers
     header: bool = True
     nulls: tuple[str, ...] = ("",)
     quoting: bool = True  # a cell may stand in quotes; else a quote is a character as any other
     skipped: int = 0  # lines before the header
+
+
+AS_USUAL = CsvDialect()
 
 
 def csv_relation(
@@ -130,11 +134,11 @@ def refuse_fractions(schema: pa.Schema, declared: Format, origin: str) -> None:
     """
     names = declared.headings(schema.names) if declared.headings is not None else schema.names
     keys = {rule.source for rule in declared.rules if declared.steps and rule.field == declared.steps.key}
-    for field, name in zip(schema, names or (), strict=False):
-        if name in keys and pa.types.is_floating(field.type):
+    for column, name in zip(schema, names or (), strict=False):
+        if name in keys and pa.types.is_floating(column.type):
             raise TraceError(
-                f"{origin}: {field.name} holds numbers with a fraction, so run 7001 and its step 7001.0 are one; "
-                f"read it as texts (in pandas dtype={{{field.name!r}: str}}), then load it again"
+                f"{origin}: {column.name} holds numbers with a fraction, so run 7001 and its step 7001.0 are one; "
+                f"read it as texts (in pandas dtype={{{column.name!r}: str}}), then load it again"
             )
 
 

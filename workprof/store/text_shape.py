@@ -2,16 +2,18 @@
 
 import csv
 import io
+import itertools
 import mmap
 import re
 import shlex
 import statistics
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from workprof.core.errors import TraceError
 from workprof.core.units import MIB
+from workprof.formats import values
 from workprof.store.home import open_private_bytes
 
 HEAD_BYTES = 1 << 20
@@ -43,6 +45,8 @@ class TextShape:
     skipped_bytes: int = 0
     # those whose numbers have a decimal comma, where that is the file's decimal sign
     comma_columns: tuple[str, ...] = ()
+    # decimal sign -> columns -> the sign that their numbers have between thousands for sure
+    grouped: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def decimal(self) -> str:
@@ -156,6 +160,7 @@ def text_shape(
         look.skipped_lines + bool(separator),
         len(above.encode()) + len(UTF8_BOM) * head.startswith(UTF8_BOM),
         _comma_columns(named, rows[1:], look.delimiter),
+        {decimal: _grouped_columns(named, rows[1:], decimal) for decimal in ".,"},
     )
 
 
@@ -238,6 +243,8 @@ POINT, COMMA = re.compile(rf"[+-]?\d+(?:\.\d+)?{_UNIT}"), re.compile(rf"[+-]?\d+
 SURE_COMMA = re.compile(rf"[+-]?(?:0|\d{{4,}}|\d+(?=,(?!\d{{3}}(?:\D|$)))),\d+{_UNIT}")
 """No thousands are written so: '1,5', '0,123', '1234,567'; '1,234' may be either."""
 
+SMALL, ENDS_IN_0 = re.compile(rf"[+-]?\d{{1,3}}{_UNIT}"), re.compile(rf".*0{_UNIT}")
+
 THOUSANDS = re.compile(rf"[+-]?\d{{1,3}}(?:\.\d{{3}})+(?:,\d+)?{_UNIT}")
 """Numbers of a file with decimal commas, though none of them is read: '1.234', '1.234,56'."""
 
@@ -263,6 +270,54 @@ def _has_commas(numbers: Sequence[str]) -> bool:
         return False
     sure = any(SURE_COMMA.fullmatch(cell) or ("." in cell and "," in cell) for cell in numbers)
     return sure and all(COMMA.fullmatch(cell) or THOUSANDS.fullmatch(cell) for cell in numbers)
+
+
+def _grouped_columns(names: Sequence[str], rows: Sequence[Sequence[str]], decimal: str) -> dict[str, str]:
+    """Columns whose numbers have a sign between thousands, each with the sign, where that is certain.
+
+    What one column tells for sure holds for all whose numbers with that sign are in groups, where none denies it.
+    """
+    columns = {name: [row[at].strip() for row in rows if at < len(row)] for at, name in enumerate(names)}
+    numbers = {name: [cell for cell in cells if cell[:1] in "+-123456789"] for name, cells in columns.items()}
+    sure = {
+        name: sign
+        for name, cells in numbers.items()
+        for sign in values.BETWEEN_THOUSANDS
+        if _has_groups(cells, sign, decimal)
+    }
+    if len({*sure.values()}) != 1:
+        return sure
+    (sign,) = {*sure.values()}
+    with_sign = {name: [cell for cell in cells if sign in cell] for name, cells in columns.items() if name not in sure}
+    number, whole = re.compile(rf"[+-]?\d+{re.escape(sign)}\d+{_UNIT}"), re.compile(values.grouped(sign, decimal))
+    numeric = {name: cells for name, cells in with_sign.items() if cells and all(map(number.fullmatch, cells))}
+    if not all(map(whole.fullmatch, itertools.chain(*numeric.values()))):
+        return sure
+    return sure | dict.fromkeys(numeric, sign)
+
+
+def _has_groups(numbers: Sequence[str], sign: str, decimal: str) -> bool:
+    """Tell whether a sign stands between thousands: in groups of three digits each, and it can be nothing else.
+
+    It is no decimal sign where it stands twice in a number, or beside a decimal sign; nor where a number ends in 0 and
+    the others are whole and under a thousand: as a decimal '1,300' beside '400' would be written '1,3'.
+    """
+    between = re.compile(values.BETWEEN_THOUSANDS[sign])
+    some = [number for number in numbers if between.search(number)]
+    whole = re.compile(values.grouped(sign, decimal))
+    fraction = "" if sign == decimal else rf"(?:{re.escape(decimal)}\d+)?"
+    plain = re.compile(rf"[+-]?\d+{fraction}{_UNIT}")
+    with_sign = [number for number in some if not plain.fullmatch(number)]  # '4 GB' has a blank, too
+    if not with_sign or not all(map(whole.fullmatch, with_sign)):
+        return False
+    if any(len(between.findall(number)) > 1 for number in with_sign):
+        return True
+    if sign == decimal:
+        return False
+    if sign in "' " or any(decimal in number for number in with_sign):
+        return True
+    others = [number for number in numbers if plain.fullmatch(number)]
+    return bool(others) and all(map(SMALL.fullmatch, others)) and any(map(ENDS_IN_0.fullmatch, with_sign))
 
 
 def _every_other_byte_is_zero(body: bytes) -> bool:
