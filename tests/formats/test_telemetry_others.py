@@ -292,6 +292,35 @@ def test_what_a_mapping_may_not_say(tmp_path):
         imported(tmp_path, "w.csv", "t,a\nsoon,1\n", "wide")
 
 
+@pytest.mark.parametrize(
+    "times",
+    [
+        ("05/26/2024 23:59:00", "05/27/2024 00:00:00"),
+        ("26/05/2024 23:59:00", "27/05/2024 00:00:00"),
+        ("05/26/24 23:59", "05/27/24 00:00"),
+        ("05/26/2024 11:59:00.5 PM", "05/27/2024 12:00:00.5 AM"),
+        ("26.05.2024 23:59:00", "27.05.2024 00:00:00"),
+        ("05/01/2024 10:00:00", "05/01/2024 10:01:00"),  # a minute apart in January and in May
+        ("31-May-2024 23:59:00", "01-Jun-2024 00:00:00"),
+    ],
+)
+def test_dates_of_other_countries_tell_elapsed_times(tmp_path, times):
+    text = "time,a\n" + "".join(f"{time},{at}\n" for at, time in enumerate(times))
+    assert imported(tmp_path, "w.csv", text, "wide").frame["t"].tolist() == [60.0, 120.0]
+
+
+def test_days_of_samples_tell_which_number_is_the_month(tmp_path):
+    def elapsed(days):
+        rows = [f"{day} {hour}:00:00" for day in days for hour in (10, 11, 12)]
+        text = "time,a\n" + "".join(f"{time},{at}\n" for at, time in enumerate(rows))
+        return imported(tmp_path, "w.csv", text, "wide").frame["t"].tolist()
+
+    expected = [3600 * hour for hour in (1, 2, 3, 25, 26, 27)]
+    assert elapsed(["05/01/2024", "05/02/2024"]) == elapsed(["01/05/2024", "02/05/2024"]) == expected
+    with pytest.raises(TraceError, match="may begin with the day or with the month"):
+        elapsed(["05/01/2024", "06/02/2024"])
+
+
 def test_decimal_commas_of_a_wide_file_are_refused(tmp_path):
     with pytest.raises(TraceError, match=r"line 2, column a: '1,5' has a decimal comma"):
         imported(tmp_path, "w.csv", "t;a\n1;1,5\n", "wide")

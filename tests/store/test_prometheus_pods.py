@@ -328,6 +328,29 @@ def test_times_with_slashes_are_read_as_the_whole_export_tells_or_refused(store,
         store.ingest([write("h.csv", text.replace("13/", "12/"))], IngestOptions(format="prometheus-pods"))
 
 
+@pytest.mark.parametrize(
+    ("file", "days", "start"),
+    [
+        ("pods-data-2024-05-01 10_30_00.csv", ("05/01/2024",), T0),
+        ("pods-data-2024-05-01.csv", ("01/05/2024",), T0),
+        ("pods.csv", ("05/01/2024", "05/02/2024"), T0),
+        ("pods.csv", ("01/05/24", "02/05/24"), T0),
+        ("pods.csv", ("05/05/2024",), T0 + 4 * 86_400),
+        ("pods-data-2024-05-07.csv", ("05/01/2024",), None),
+    ],
+)
+def test_days_near_one_another_or_the_files_name_tell_which_number_is_the_month(store, write, file, days, start):
+    rows = "".join(f"{day} {hour}:00:00,1 GiB\n" for day in days for hour in (10, 11, 12))
+    path = write(file, f"Time,pod-a\n{rows}")
+    if start is None:
+        with pytest.raises(TraceError, match="may begin with the day or with the month"):
+            store.ingest([path], IngestOptions(format="prometheus-pods"))
+        return
+    _, frame = loaded(store, path)
+    assert frame["start_time_s"][0] == start
+    assert frame["duration_s"].sum() == pytest.approx(7200 + 86_400 * (len(days) - 1))
+
+
 def test_requests_in_the_same_table_are_joined_and_other_columns_are_told(store, write):
     text = (
         'Time,"container_memory_working_set_bytes{pod=""pod-1"", namespace=""x""}",'

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from workprof.core.units import KIB
 from workprof.formats.pod_series import POD, UNKNOWN, WORDS, Quantity, label, quantity_of, request_and_resource
-from workprof.formats.values import IN_BROWSERS, MOMENTS, OF_BROWSERS
+from workprof.formats.values import IN_BROWSERS, MOMENTS, OF_BROWSERS, short_year
 
 BYTES, CORES, PERCENT = "bytes", "cores", "percent"
 UNITS: dict[str, tuple[str, float]] = {
@@ -128,7 +128,8 @@ def moment_of(text: str, *, day_first: bool = False) -> float:
     try:
         at = datetime.fromisoformat(stripped)
     except ValueError:
-        patterns = (each.replace("%m/%d", "%d/%m") if day_first else each for each in MOMENTS)
+        ordered = (each.replace("%m/%d", "%d/%m") if day_first else each for each in MOMENTS)
+        patterns = (one for each in ordered for one in (each, short_year(each)))
         at = next((one for one in (_parsed(stripped, pattern) for pattern in patterns) if one), datetime.min)
         if at == datetime.min:
             raise

@@ -92,6 +92,7 @@ class PodRuns:
     exporters: set[tuple[str, ...]] = field(default_factory=set)
     taken_for: dict[str, tuple[str, str]] = field(default_factory=dict)  # what -> level, and what it was taken for
     thousands: int = 0  # values in which a sign was taken for a separator of thousands
+    day_told: int = 0  # files of which other samples, or the name, tell whether the day or the month is first
     repeated: int = 0  # points whose time repeats in their series
     # points of sums that counted a container twice after its restart, by pod
     doubled: Counter[str] = field(default_factory=Counter)
@@ -432,6 +433,13 @@ class PodRuns:
                 f"pods: a sum over containers counted one twice for up to five minutes after a restart; "
                 f"{self.doubled.total():,} points are less the container that was gone (export by container, or sum "
                 "max by (namespace, pod, container))",
+            ),
+            (
+                "day or month first",
+                "warning",
+                self.day_told,
+                "files have times such as 05/01/2024: the days near one another, or the day in the file's name, tell "
+                "whether the month is first (export them as 2026-01-31 10:00:00 if that is wrong)",
             ),
             (
                 "thousands separators",

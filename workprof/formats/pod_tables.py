@@ -47,7 +47,7 @@ from workprof.formats.pod_series import (
     quantity_told,
     request_and_resource,
 )
-from workprof.formats.values import order_of_days
+from workprof.formats.values import order_of_days, order_of_samples
 
 LONGEST_CELL = 16 * 1024 * 1024
 EXCERPT_CHARACTERS = 200
@@ -125,7 +125,7 @@ def read_table(given: Given, runs: PodRuns) -> Iterator[Unreadable]:
         raise TraceError(f"{given.name}: there is no column of times ({', '.join(TIME_NAMES[:4])}) in its header")
     csv.field_size_limit(LONGEST_CELL)
     given.stream.seek(0)
-    head = replace(head, day_first=_day_first(_rows(given, head), head, given.name))
+    head = replace(head, day_first=_day_first(_rows(given, head), head, given.name, runs))
     given.stream.seek(0)
     rows = _rows(given, head)
     signs = Signs()
@@ -153,13 +153,17 @@ def _rows(given: Given, head: Head) -> Any:
     return csv.reader((text for _, text in itertools.islice(given.lines(), head.lines, None)), delimiter=head.delimiter)
 
 
-def _day_first(rows: Any, head: Head, origin: str) -> bool:
+def _day_first(rows: Any, head: Head, origin: str, runs: PodRuns) -> bool:
     """Tell whether times with slashes begin with the day; raises TraceError where none of them tells."""
     times = (cells[head.time] for cells in rows if len(cells) > head.time)
     some, order = [], ""
     with contextlib.suppress(csv.Error):  # that is told where the rows are read
         some = list(itertools.islice(times, LOOKED_AT))
         order = order_of_days(some) and order_of_days(itertools.chain(some, times))
+    if order == "either":
+        named = re.search(r"\d{4}-\d\d-\d\d", origin)  # Grafana names its exports by their day
+        order = order_of_samples(some, named[0] if named else "")
+        runs.day_told += order != "either"
     if order == "either":
         raise TraceError(
             f"{origin}: times such as {some[0][:EXCERPT_CHARACTERS]} may begin with the day or with the month, and "

@@ -5,7 +5,9 @@ ten million cells take one pass, and a page that shows what five values would be
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import date
 
 import duckdb
 
@@ -225,6 +227,35 @@ def order_of_days(texts: Iterable[str]) -> str:
     return "first" if first else "second"
 
 
+DATE_IN_NUMBERS = re.compile(r"\s*(\d{1,2})[/-](\d{1,2})[/-](\d{4}|\d\d)")
+CENTURY = 2000
+TIMES_AS_FAR = 3
+
+
+def order_of_samples(texts: Iterable[str], last_day: str = "") -> str:
+    """The order of days of regular samples, of which `order_of_days` tells 'either'.
+
+    Where a day has several samples, its neighbour is a day away in one order, and a month in the other one. Samples of
+    one day are of `last_day`, as 2024-05-01, where one order alone says so: a file of it may be named.
+    """
+    found = Counter(match.groups() for text in texts if (match := DATE_IN_NUMBERS.match(text)))
+    by_day = {one: (int(one[2]) % CENTURY + CENTURY, int(one[0]), int(one[1])) for one in found}
+    if not found or any(not 1 <= part <= MONTHS for _, *parts in by_day.values() for part in parts):
+        return "either"
+    orders = {
+        "first": [date(year, second, first).toordinal() for year, first, second in by_day.values()],
+        "second": [date(year, first, second).toordinal() for year, first, second in by_day.values()],
+    }
+    if orders["first"] == orders["second"]:
+        return "second"
+    near, far = sorted(orders, key=lambda order: max(orders[order]) - min(orders[order]))
+    spans = [max(orders[order]) - min(orders[order]) for order in (near, far)]
+    if spans[1] > TIMES_AS_FAR * spans[0] and 2 * len(found) <= found.total():
+        return near
+    ends = [order for order, days in orders.items() if str(date.fromordinal(max(days))) == last_day]
+    return ends[0] if len(ends) == 1 else "either"
+
+
 ZONES = {
     **{"UTC": "+00", "GMT": "+00", "UT": "+00", "WET": "+00", "WEST": "+01", "BST": "+01", "CET": "+01", "CEST": "+02"},
     **{"EET": "+02", "EEST": "+03", "MSK": "+03", "SAST": "+02", "WAT": "+01", "CAT": "+02", "EAT": "+03"},
@@ -273,7 +304,7 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
     value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
     formats = (each.replace("%m/%d", "%d/%m") if day_first else each for each in MOMENTS)
     year_last = (each.replace("%m-%d", "%d-%m") if day_first else each for each in YEAR_LAST)
-    short_first = (one for each in formats for one in dict.fromkeys((_short(each), each)))
+    short_first = (one for each in formats for one in dict.fromkeys((short_year(each), each)))
     # Python's logs have a comma before the fraction, as ISO 8601 may; spreadsheets have one behind the day
     iso = f"replace(replace({value}, ', ', ' '), ',', '.')"
     in_locale = rf"regexp_replace({value}, '^(\S*\d)[,.] ', '\1 ')"  # a browser writes '5/26/2024, 7:54:50 PM'
@@ -318,7 +349,7 @@ def _begins(value: str, *starts: str) -> str:
     return " OR ".join(f"starts_with({value}, '{start}')" for start in starts)
 
 
-def _short(form: str) -> str:
+def short_year(form: str) -> str:
     """A form with a year of two digits; strptime takes '26' for the year 26 where four are meant."""
     return form.replace("/%Y", "/%y").replace(".%Y", ".%y").replace("%b-%Y", "%b-%y").replace("%b %Y", "%b %y")
 

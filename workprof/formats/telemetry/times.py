@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from workprof.core.errors import TraceError
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S
+from workprof.formats import values
 from workprof.store.reports import Check
 
 Seconds = NDArray[np.float64]
@@ -118,10 +119,37 @@ def _dates(texts: list[str], origin: str) -> Seconds:
         raise TraceError(
             f"{origin}: the times are no dates ({str(error)[:100]}); write seconds or ISO dates"
         ) from error
+    if result.isna().any() and {*names} == {"no zone"}:
+        seconds = pd.Series(_other_dates(texts, origin), dtype=np.float64)
+        result = seconds
     if result.isna().any():
         wrong = texts[int(np.flatnonzero(result.isna().to_numpy())[0])]
         raise TraceError(f"{origin}: {wrong!r} is no time; write seconds, an ISO date with its time, or HH:MM:SS")
     return np.asarray(seconds, dtype=np.float64)
+
+
+FRACTION = re.compile(r"(:\d\d)(\.\d+)(?=$| [AaPp][Mm]$)")
+
+
+def _other_dates(texts: list[str], origin: str) -> Seconds:
+    """Seconds of dates as `values.MOMENTS` has them, NaN where one is none of these.
+
+    Within one day, elapsed times are the same whether the day or the month is first.
+
+    Raises TraceError where several days do not tell which is first.
+    """
+    whole = [FRACTION.sub(r"\1", text) for text in texts]
+    fractions = np.array([float(found[2]) if (found := FRACTION.search(text)) else 0.0 for text in texts])
+    order = values.order_of_days(whole)
+    if order == "either" and len({text.partition(" ")[0] for text in whole}) > 1:
+        order = values.order_of_samples(whole)
+        if order == "either":
+            raise TraceError(
+                f"{origin}: times such as {texts[0]!r} may begin with the day or with the month, and none of them "
+                "tells; write them as 2026-01-31 10:00:00"
+            )
+    quantity = values.TIME_DAY_FIRST if order == "first" else values.TIME
+    return np.array(values.numbers(whole, quantity), dtype=np.float64) + fractions
 
 
 @dataclass(frozen=True)
