@@ -347,6 +347,24 @@ def test_memory_of_a_known_format_in_another_unit_is_told_with_the_count(store, 
     assert checks["a unit away"].count == 40 * share
 
 
+@pytest.mark.parametrize(
+    ("times", "others", "told"),
+    [
+        ((1000,) * 1, (600,), 1),
+        ((1000,) * 20, tuple(range(600, 2400, 60)), 20),
+        ((0.001,) * 5, (4000, 5000), 5),
+        ((60,) * 5 + (1000,) * 5, (600,), 0),  # some lie between: jobs just differ
+        ((100_000,) * 5, (600,), 0),  # no unit
+    ],
+)
+def test_durations_a_unit_away_are_told_where_every_job_has_a_name_of_its_own(store, write, times, others, told):
+    lasting = [others[at % len(others)] * (times[at] if at < len(times) else 1) for at in range(40)]
+    rows = "".join(f"j{at},{1_790_000_000 + 100 * at},{each}\n" for at, each in enumerate(lasting))
+    _, frame, checks = loaded(store, write("mixed.csv", f"job,started,duration_s\n{rows}"), "duration_s")
+    assert frame["duration_s"].tolist() == lasting
+    assert [check.count for name, check in checks.items() if name == "a unit away"] == [told] * bool(told)
+
+
 def test_durations_that_are_all_far_from_start_and_end_stay_and_are_told(store, write):
     text, _ = nextflow_trace(1, "realtime", 1 / 1000)
     _, frame, checks = loaded(store, write("trace.csv", text), "duration_s")

@@ -24,10 +24,15 @@ JUDGED = (
 FEWEST_RUNS = 8
 """Of a task with fewer no middle is known."""
 
+ALL_RUNS = "''"
+"""The key of tables in which no name has enough runs: there all runs are one task."""
+
 STEPS = 2
 """Steps in one doubling."""
 NEAR, FAR = 9, 15
 """Steps from the middle: up to 22 times is near, from 180 times on a unit away."""
+FARTHEST = 24
+"""Runs of many tasks differ by more than those of one: they are told up to 4,096 times the middle, about a unit."""
 BETWEEN = 0.25
 """So many rows between, of those that are far, and the task just differs widely."""
 
@@ -40,10 +45,20 @@ def judge(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Col
     if not key or not judged:
         return ()
     rows = quoted(stage.rows)
-    found = [(name, *_far(cursor, rows, key, name)) for name in _wide(cursor, rows, key, judged)]
-    told = [f"{name}: {count:,} runs, of {visible(str(task)[:40])} say" for name, count, task in found if count]
+    wide, known = _wide(cursor, rows, key, judged)
+    if known:
+        found = [(name, *_far(cursor, rows, key, name)) for name in wide]
+    else:
+        wide, _ = _wide(cursor, rows, ALL_RUNS, judged)
+        found = [(name, *_far(cursor, rows, ALL_RUNS, name, FARTHEST)) for name in wide]
+    told = [
+        f"{name}: {count:,} run{'s' * (count != 1)}" + (f", of {visible(str(task)[:40])} say" if known else "")
+        for name, count, task in found
+        if count
+    ]
     total = sum(count for _, count, _ in found)
-    message = f"{total:,} values are more than a hundred times those of their task, or less: see whether a unit differs"
+    others = "those of their task" if known else "those of the other runs"
+    message = f"{total:,} values are more than a hundred times {others}, or less: see whether a unit differs"
     if not told:
         return ()
     left_out = (
@@ -75,8 +90,8 @@ def _left_out(cursor: duckdb.DuckDBPyConnection, rows: str) -> str:
     )
 
 
-def _wide(cursor: duckdb.DuckDBPyConnection, rows: str, key: str, names: Sequence[str]) -> list[str]:
-    """The columns of which some task may have values that are a unit apart: of most tables none.
+def _wide(cursor: duckdb.DuckDBPyConnection, rows: str, key: str, names: Sequence[str]) -> tuple[list[str], bool]:
+    """The columns of which some task may have values that are a unit apart, of most tables none; is a task known?
 
     Tasks are grouped by their hash, which takes less than their names; two that share one only look wider.
     """
@@ -85,12 +100,13 @@ def _wide(cursor: duckdb.DuckDBPyConnection, rows: str, key: str, names: Sequenc
         for at, value in enumerate(f"CASE WHEN {name} > 0 THEN {name} END" for name in names)
     )
     some = ", ".join(f"bool_or(wide_{at})" for at in range(len(names)))
-    tasks = f"SELECT {ranges} FROM {rows} WHERE {FINISHED} GROUP BY hash({key})"
-    return [name for name, wide in zip(names, one(cursor, f"SELECT {some} FROM ({tasks})"), strict=True) if wide]
+    tasks = f"SELECT count(*) AS runs, {ranges} FROM {rows} WHERE {FINISHED} GROUP BY hash({key})"
+    *found, most = one(cursor, f"SELECT {some}, max(runs) FROM ({tasks})")
+    return [name for name, wide in zip(names, found, strict=True) if wide], bool(most and most >= FEWEST_RUNS)
 
 
-def _far(cursor: duckdb.DuckDBPyConnection, rows: str, key: str, name: str) -> tuple[int, object]:
-    """How many values are a unit away, and the task of most of them; (0, None) where many lie between."""
+def _far(cursor: duckdb.DuckDBPyConnection, rows: str, key: str, name: str, farthest: int = 0) -> tuple[int, object]:
+    """How many values are a unit away, and the task of most of them; (0, None) where many lie between, or farther."""
     steps = f"CAST(floor(log2({name}) * {STEPS}) AS INTEGER)"
     far, between, task = one(
         cursor,
@@ -101,7 +117,7 @@ def _far(cursor: duckdb.DuckDBPyConnection, rows: str, key: str, name: str) -> t
         f"middle AS (SELECT task, min(step) AS middle FROM risen WHERE 2 * upto >= runs AND runs >= {FEWEST_RUNS} "
         f"GROUP BY task), away AS (SELECT task, abs(step - middle) AS away, n FROM step JOIN middle USING (task)) "
         f"SELECT coalesce(sum(n) FILTER (WHERE away >= {FAR}), 0), "
-        f"coalesce(sum(n) FILTER (WHERE away >= {NEAR} AND away < {FAR}), 0), "
+        f"coalesce(sum(n) FILTER (WHERE away BETWEEN {NEAR} AND {FAR - 1} OR away > {farthest or 'NULL'}), 0), "
         f"arg_max(task, n) FILTER (WHERE away >= {FAR}) FROM away",
     )
     return (int(far), task) if far and between <= BETWEEN * far else (0, None)
