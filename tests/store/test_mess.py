@@ -348,6 +348,33 @@ def test_memory_of_a_known_format_in_another_unit_is_told_with_the_count(store, 
 
 
 @pytest.mark.parametrize(
+    "end", ["-1", "253402300799", "253402300799999", "9223372036854775807", "18446744073709551615", "-1.0"]
+)
+@pytest.mark.parametrize("others", ["", "2026-09-21T14:23:20Z"])
+def test_numbers_of_ends_that_never_come_tell_no_unit_and_are_of_running_jobs(store, write, end, others):
+    ends = [others or str(1_790_000_600 + 100 * at) for at in range(12)]
+    starts = [1_790_000_000 + (0 if others else 100 * at) for at in range(12)]
+    ends[4] = end
+    rows = "".join(f"j{at},{starts[at]},{ends[at]}\n" for at in range(12))
+    report, frame, checks = loaded(store, write("never.csv", f"job,started,finished\n{rows}"), "end_time_s")
+    assert (report.rows, report.rejected) == (12, 0)
+    if end.startswith("-"):  # an error, or not known
+        assert (report.running, checks["out of bounds"].count, checks["no duration"].count) == (0, 1, 1)
+    else:
+        assert report.running == 1
+    assert frame["end_time_s"].notna().sum() == 11
+
+
+@pytest.mark.parametrize(("columns", "told"), [("start_utc,end", 1), ("start_utc,end_utc", 0), ("start,end", 0)])
+def test_a_start_in_utc_beside_an_end_of_no_clock_is_told(store, write, columns, told):
+    rows = "".join(f"j{at},2026-10-01 {at:02}:00:00,2026-10-01 {at:02}:30:00\n" for at in range(20))
+    report, _, checks = loaded(store, write("clock.csv", f"job,{columns}\n{rows}"))
+    assert (report.rows, "zones differ" in checks) == (20, bool(told))
+    if told:
+        assert "start_utc says UTC by its name, and end says no zone" in checks["zones differ"].message
+
+
+@pytest.mark.parametrize(
     ("times", "others", "told"),
     [
         ((1000,) * 1, (600,), 1),

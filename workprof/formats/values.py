@@ -197,13 +197,21 @@ YEAR_FIRST = tuple(f"%Y{sign}%m{sign}%d{time}" for sign in "/." for time in (" %
 TWO_DIGITS = r"^\s*\d{1,2}(?:[/.]\d{1,2}[/.]|[- ][A-Za-z]{3}[- ])\d\d(?:\D|$)"
 """A moment whose year has two digits: 69 to 99 are of the last century, 00 to 68 of this one (POSIX, strptime)."""
 
-OPEN = r"[+-]?inf(?:inity)?|9999-.*"
+OPEN = (
+    r"[+-]?inf(?:inity)?|9999-.*|253402300(?:799|800|799000|799999)(?:\.0*)?|9223372036854775807|18446744073709551615"
+)
 NOT_KNOWN = (
     r"epoch|unknown|nan|nat|n/a|<?(?:none|na|null|unset)>?|"
     r"(?:1970-01-01|000[01]-0[01]-0[01])(?:[T ]00:00(?::00(?:\.0+)?)?)?\s?(?:Z|[+-]00(?::?00)?)?"
 )
 """Texts of moments that never come, or are not known: Postgres writes 'infinity' and 'epoch', MySQL zeros, Go the
 year 1, kubectl '<none>', Slurm 'Unknown', Python 'None' and 'NaT'."""
+
+
+NEVER = (253402300799.0, 253402300800.0, 253402300799000.0, 253402300799999.0, 2.0**63, 2.0**64)
+"""Those of `OPEN` that are numbers: the end of the year 9999 in s and ms, the largest integers."""
+NOT_YET = r"-1(?:\.0*)?"
+"""What many systems write for a moment that is not there: no unit is told by it, and its cell is out of bounds."""
 
 
 IN_NUMBERS = r"\s*(\d{1,2})(?:/(\d{1,2})/|-(\d{1,2})-\d\d)\d\d"
@@ -316,7 +324,8 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
         f"CASE WHEN substr({value}, 5, 1) = '-' AND substr({value}, 8, 1) = '-' "
         f"THEN CASE WHEN NOT ({_begins(value, '9999', '000')}) "
         f"THEN [nullif(each, 0) for each in [epoch(TRY_CAST({_offset(iso)} AS TIMESTAMPTZ))]][1] END "
-        f"WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
+        f"WHEN regexp_full_match({value}, '{NUMBER}') "
+        f"THEN CASE WHEN NOT {no_moment(value)} THEN TRY_CAST({value} AS DOUBLE) * {factor!r} END "
         f"WHEN {no_moment(value)} THEN NULL "
         f"WHEN regexp_full_match({value}, '{BASIC}') "
         f"THEN epoch(TRY_CAST(regexp_replace({value}, '{BASIC}', '\\1-\\2-\\3T\\4:\\5:\\6') AS TIMESTAMPTZ)) "

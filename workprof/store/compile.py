@@ -223,6 +223,8 @@ def _field(rule: Rule, kind: str, declared: Format, dialect: CsvDialect, many: s
         reads = text_sql(rule.source, quantity, unit, declared, dialect)
     else:
         reads = number_sql(rule.source, kind, unit)
+        if rule.field in TIME_FIELDS and kind in (NUMBER, "BIGINT"):
+            reads = f"CASE WHEN {quoted(rule.source)} NOT IN {values.NEVER!r} THEN {reads} END"
     read, in_its_unit = _read(field.name), ""
     if rule.field in TIME_FIELDS:
         in_its_unit, read = _in_its_unit(read, rule.source in declared.epochs), _moment(field.name)
@@ -380,7 +382,10 @@ def _is_open(rule: Rule, kind: str) -> str:
     if kind == TIMESTAMP:
         never = f"NOT isfinite({cell}) OR {cell} >= TIMESTAMPTZ '9999-01-01' OR {cell} < TIMESTAMPTZ '0002-01-01'"
         return f"{never} OR {cell} = TIMESTAMPTZ '1970-01-01'" if rule.field == "end_time_s" else never
-    return f"isinf({cell})" if kind == NUMBER else "FALSE"
+    if kind not in (NUMBER, "BIGINT"):
+        return "FALSE"
+    never = f"{cell} IN {values.NEVER!r}"
+    return f"(isinf({cell}) OR {never})" if kind == NUMBER else never
 
 
 def _has_short_year(cell: str) -> str:

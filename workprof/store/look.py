@@ -77,7 +77,10 @@ class Look:
             cell = values.ungrouped("t", self.grouped.get(column, ""), self.decimal)
             number = values.number(cell, quantity, 1.0, generic.FORMAT.size_base, self.decimal)
             bare = values.plain(cell, self.decimal)
-            none = values.no_moment("t") if quantity in (values.TIME, values.TIME_DAY_FIRST) else "FALSE"
+            none = "FALSE"
+            if quantity in (values.TIME, values.TIME_DAY_FIRST):
+                none = values.no_moment("t", values.OPEN, values.NOT_KNOWN, values.NOT_YET)
+                number = f"CASE WHEN NOT {none} THEN {number} END"
             sql = f"SELECT {number} AS n, {bare} IS NOT NULL AS b, t IS NOT NULL AND NOT {none} AS p FROM look"
             result = self._connection.execute(sql).fetchnumpy()
             self._connection.unregister("look")

@@ -451,7 +451,7 @@ WITH_ZONE = re.compile(r".*\d(?:Z|[+-]\d\d(?::?\d\d)?|\s?[A-Z]{2,5})")
 
 def _clocks_of(result: Mapping[str, Guess], look: Look) -> dict[str, str]:
     """Field of moments -> whether its column's name says UTC or local; '' = neither, or the values tell the zone."""
-    return {field: _clock(result[field].source.column, look) for field in TIME_FIELDS if field in result}
+    return {field: clock_of(result[field].source.column, look) for field in TIME_FIELDS if field in result}
 
 
 def _ask_for_zone(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
@@ -498,7 +498,8 @@ def _ask_for_points(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
     return result | {field: replace(result[field], sure=False, why=why.format(cell)) for field, cell in pointed.items()}
 
 
-def _clock(column: str, look: Look) -> str:
+def clock_of(column: str, look: Look) -> str:
+    """Whether a column of moments says UTC or local by its name; '' = neither, or its values tell the zone."""
     match = CLOCK_IN_NAME.search(column)
     some = look.present(column, 1000)
     if match is None or look.types[column] == NUMBER or all(map(WITH_ZONE.fullmatch, some)):
@@ -519,7 +520,7 @@ def _on_one_clock(
             field: column
             for field in clocks
             for column in columns
-            if _clock(column, look) == clock
+            if clock_of(column, look) == clock
             and named[column][0] in _WANTED[field]
             and _fits(field, column, named[column][1], look)
         }

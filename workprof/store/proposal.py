@@ -30,6 +30,7 @@ from workprof.store.mapping import (
     AS_CHOSEN,
     DATES,
     IN_NAME,
+    IN_UTC,
     IN_VALUES,
     LARGEST_NODE_BYTES,
     LONGEST_MEDIAN_S,
@@ -45,6 +46,7 @@ from workprof.store.mapping import (
     Guess,
     as_json,
     checked,
+    clock_of,
     factor_of,
     guesses,
     in_their_units,
@@ -185,6 +187,14 @@ def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]
         message = (
             f"{', '.join(counted)} count from 1970 in UTC, and {named} have no zone: those are read as UTC, too; "
             "durations are wrong where they are local times"
+        )
+        result.append(Check("zones differ", "warning", bare, message))
+    in_utc = [column for column in timed if clock_of(column, look) == IN_UTC]
+    others = [column for column in timed if column not in {*in_utc, *numeric} and not clock_of(column, look)]
+    if 0 < bare == len(zones) and in_utc and others:
+        message = (
+            f"{', '.join(in_utc)} says UTC by its name, and {', '.join(others)} says no zone: it is read as UTC, too; "
+            "durations are wrong where it is local"
         )
         result.append(Check("zones differ", "warning", bare, message))
     if 0 < bare < len(zones):
