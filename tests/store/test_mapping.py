@@ -741,6 +741,34 @@ def test_names_values_and_a_second_column_settle_what_memory_means(store, write,
     assert {field: column for field, (column, _) in found.items() if "memory" in field} == wanted
 
 
+def used(at):
+    return f"{2900 + 37 * at}Mi"
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "wanted"),
+    [
+        ("requested_memory,memory", lambda at: ("8Gi", used(at)), {"request": "requested_memory", "use": "memory"}),
+        ("mem_limit,mem", lambda at: ("8Gi", used(at)), {"request": "mem_limit", "use": "mem"}),
+        ("memory,memory", lambda at: ("8Gi", used(at)), {"request": "memory", "use": "memory_2"}),
+        ("memory,memory", lambda at: (used(at), "8Gi"), {"request": "memory_2", "use": "memory"}),
+        ("memory_1,memory_2", lambda at: ("8Gi", used(at)), {"request": "memory_1", "use": "memory_2"}),
+        ("requested_memory,memory", lambda _: ("8Gi", "4Gi"), {"request": "requested_memory"}),
+        ("requested_memory,memory", lambda _: ("8Gi", "8Gi"), {"request": "requested_memory"}),
+    ],
+)
+def test_a_second_column_of_memory_is_the_use_where_its_values_tell_and_is_told_where_not(
+    store, write, columns, row, wanted
+):
+    path = write("m.csv", table(f"job,start,end,{columns}", lambda at: (f"j{at}", *BY_HALF_HOUR, *row(at))))
+    report = store.ingest([path], AUTO)
+    names = {"request": "requested_memory_bytes", "use": "peak_memory_bytes"}
+    found = {field: column for field, (column, _) in taken(report).items() if "memory" in field}
+    assert found == {names[each]: column for each, column in wanted.items()}
+    checks = {check.name: check for check in report.checks}
+    assert ("allocated or used" in checks) == ("use" not in wanted)
+
+
 def test_a_field_with_doubtful_separators_of_thousands_is_told(store, write):
     number = "1,288"
     text = "job_id,duration_s,mem_used_mb\n" + f'1,60,"{number}"\n2,60,"{number}"\n'

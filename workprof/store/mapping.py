@@ -387,6 +387,7 @@ def guesses(look: Look) -> dict[str, Guess]:
     if "run_name" in result and not set(NAME_FIELDS) & result.keys():
         result["job_name"] = result.pop("run_name")
     result = _with_task(result, [column for column in free if look.present(column, 1)], look)
+    result = _with_use(result, free, named, look)
     result = _clocks(_as_they_lasted(_meant(_in_one_unit(result, look), look), look), look)
     result = _of_several(result, [name for name in free if named[name][0] in _WANTED["duration_s"]], named, look)
     result = _ask_for_points(_ask_for_zone(result, look), look)
@@ -618,6 +619,44 @@ def _in_one_unit(result: Mapping[str, Guess], look: Look) -> dict[str, Guess]:
     return result
 
 
+def memory_of_either(look: Look, columns: Sequence[str]) -> list[str]:
+    """The columns that are named as memory that may be allocated or used, and hold such."""
+    named = _named(look.columns)
+    return [
+        column
+        for column in columns
+        if _either(Guess(FieldSource(column), True, "")) and _fits(USED, column, named[column][1], look)
+    ]
+
+
+def _with_use(
+    result: dict[str, Guess], free: Sequence[str], named: Mapping[str, tuple[frozenset[str], str]], look: Look
+) -> dict[str, Guess]:
+    """The guesses with a second column of memory as the use, where its values are below the other's, on no steps."""
+    others = memory_of_either(look, free)
+    if USED in result or not others:
+        return result
+    requested = [result[REQUESTED].source.column] if REQUESTED in result else []
+    is_sure = bool(requested) and not _either(result[REQUESTED])
+    if len(requested + others) != 2:
+        return result
+    pairs = [(*requested, *others)] if is_sure else [(*requested, *others), (*others[::-1], *requested)]
+    for upper, lower in pairs:
+        both = {
+            field: _unit_of(field, column, named[column], look) for field, column in ((REQUESTED, upper), (USED, lower))
+        }
+        limits, uses = (_converted(field, guess.source, look) for field, guess in both.items())
+        there = np.isfinite(limits) & np.isfinite(uses) & (uses > 0)
+        below = float((uses[there] <= limits[there]).mean()) if there.any() else 0.0
+        if below >= NEARLY_ALL and float((uses[there] < limits[there]).mean()) >= 0.5 and not _on_steps(uses[there]):
+            return result | both
+    return result
+
+
+def _on_steps(values: Floats) -> bool:
+    return any(bool((np.abs(values / step - np.round(values / step)) < 1e-6).all()) for step in STEP_BYTES)
+
+
 def _meant(result: Mapping[str, Guess], look: Look) -> dict[str, Guess]:
     """The guesses with memory that may be allocated or used told by its values and by the other of the two.
 
@@ -636,8 +675,7 @@ def _meant(result: Mapping[str, Guess], look: Look) -> dict[str, Guess]:
         return result | {field: replace(guess, sure=False, why=why) for field, guess in doubtful.items()}
     for field, guess in doubtful.items():
         values = _converted(field, guess.source, look)
-        values = values[np.isfinite(values) & (values > 0)]
-        steps = any(bool((np.abs(values / step - np.round(values / step)) < 1e-6).all()) for step in STEP_BYTES)
+        steps = _on_steps(values[np.isfinite(values) & (values > 0)])
         if field == REQUESTED and steps:
             continue
         standing = "all values stand on round steps, as requests do" if steps else "values stand on no round steps"

@@ -51,6 +51,7 @@ from workprof.store.mapping import (
     guesses,
     in_their_units,
     lacking_words,
+    memory_of_either,
     missing_fields,
     own_rules,
     quantity_of,
@@ -164,6 +165,14 @@ def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]
             more = f"; numbers such as {comma!r} need the decimal sign (--decimal , in a shell)"
         level = "warning" if separated or {*columns.values()} & {*TIME_FIELDS, REQUESTED, USED} else "info"
         result.append(Check("named like a field", level, len(columns), message + more))
+    left = [column for column in look.columns if column not in {source.column for source in mapping.values()}]
+    if USED not in mapping and (of_either := memory_of_either(look, left)):
+        named = ", ".join(map(repr, of_either[:SHOWN_VALUES]))
+        message = (
+            f"{named} may be memory that was allocated or used, and neither name nor values tell: it is not read; "
+            f"map it to {USED} where it was used, to {REQUESTED} where it was allocated"
+        )
+        result.append(Check("allocated or used", "warning", len(of_either), message))
     if status := unknown_status(look, mapping):
         word = _short(look.present(status, 1)[0])
         message = (
