@@ -593,3 +593,55 @@ def test_parts_of_gpus_count_and_a_part_of_a_byte_is_no_request(store, write):
 
 def report_columns(store):
     return [column.name for column in store.columns("parts") if column.name == "requested_memory_bytes"]
+
+
+def job(name, end="", state="Complete", reason="", **spec):
+    status = {"startTime": "2024-05-26T10:00:00Z", **({} if end else {"active": 1})}
+    if end:
+        status["conditions"] = [{"type": state, "status": "True", "reason": reason, "lastTransitionTime": end}]
+    container = {"name": "main", "resources": {"requests": {"cpu": "500m"}, "limits": {"memory": "2Gi"}}}
+    return {
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "lab", "uid": name, "creationTimestamp": "2024-05-26T09:59:00Z"},
+        "spec": {"template": {"metadata": {"labels": {"user": "ann"}}, "spec": {"containers": [container]}}, **spec},
+        "status": status,
+    }
+
+
+JOBS = [
+    job("align-28612345", "2024-05-26T11:00:00Z"),
+    job("align-28612346", "2024-05-26T12:00:00Z", parallelism=4, completions=10),
+    job("fit", "2024-05-26T10:20:00Z", "Failed", "DeadlineExceeded", parallelism=8, completions=2),
+    job("on", parallelism=3),
+]
+
+
+@pytest.mark.parametrize("written", ["List", "JobList", "lines"])
+def test_jobs_without_pods_are_runs_with_their_parallelism(store, write, written):
+    jobs = copy.deepcopy(JOBS)
+    for each in jobs if written == "JobList" else ():  # the API's own lists name no kind in their items
+        del each["kind"]
+    text = "\n".join(map(json.dumps, jobs)) if written == "lines" else json.dumps({"kind": written, "items": jobs})
+    report = store.ingest([write("jobs.json", text)], IngestOptions())
+    names = ["job_name", "task_name", "status", "requested_memory_bytes", "requested_cpu_percent", "instances", "user"]
+    frame = store.frame(report.hash, [*names, "start_time_s", "end_time_s", "duration_s"], finished_only=False)
+    assert (report.format, report.rows, report.rejected, report.running) == ("kubernetes", 4, 0, 1)
+    assert frame["task_name"].tolist() == ["align", "align", "fit", "on"]
+    assert frame["status"].tolist() == ["Succeeded", "Succeeded", "DeadlineExceeded", "Running"]
+    assert frame["instances"].tolist() == [1, 4, 2, 3]
+    assert frame["duration_s"].tolist()[:3] == [3600, 7200, 1200]
+    assert (frame["requested_memory_bytes"] == 2 * GIB).all() and (frame["requested_cpu_percent"] == 50).all()
+    assert (frame["user"] == "ann").all()
+    (told,) = (check for check in report.checks if check.name == "Jobs without pods")
+    assert told.count == 4 and "kubectl get pods" in told.message
+
+
+def test_jobs_beside_their_pods_are_no_runs_and_broken_ones_are_refused(store, write):
+    pod = json.loads(PRINTED)["items"][0]
+    report = store.ingest([write("both.json", json.dumps({"kind": "List", "items": [*JOBS, pod]}))], IngestOptions())
+    assert "Jobs without pods" not in {check.name for check in report.checks}
+    (told,) = (check for check in report.checks if check.name == "other objects")
+    assert (told.count, "Job (4)" in told.message) == (4, True)
+    broken = [*JOBS, job("bad", parallelism="many"), {**job("worse"), "status": 7}]
+    report = store.ingest([write("broken.json", json.dumps({"kind": "List", "items": broken}))], IngestOptions())
+    assert (report.rows, report.rejected) == (4, 2)

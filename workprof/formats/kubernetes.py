@@ -1,8 +1,8 @@
 """Pods of Kubernetes: `kubectl get pods -A -o json`, one pod, or a pod a line; one run per pod, or per container of it.
 
-What a pod used is not in these lists.
+What a pod used is not in these lists. Where Jobs are listed and no pods (`kubectl get jobs -A -o json`), one is a run.
 
-Source: Kubernetes' documentation of the API object Pod v1.
+Source: Kubernetes' documentation of the API objects Pod v1 and Job batch/v1.
 """
 
 import io
@@ -18,15 +18,16 @@ from workprof.core.errors import TraceError
 from workprof.formats.declare import NUMBER, TEXT, Format, Given, Read, Reader, Remark, Rule, SourceColumn, Unreadable
 from workprof.formats.json_documents import CHUNK_BYTES, MAX_MEMBER_CHARACTERS, JsonWindow, parts, remarks
 from workprof.formats.kubernetes_objects import NoValue, Object, moment_in, text_of
-from workprof.formats.kubernetes_rows import COLUMNS, NUMBERS, Cell, Pod, pod_of
+from workprof.formats.kubernetes_rows import COLUMNS, NUMBERS, Cell, Pod, as_pod, pod_of
 from workprof.formats.pod_tasks import Ends, Key, TaskNames, Work, work_of
 from workprof.formats.repeated_keys import RepeatedKeys
 
 LISTS = ((), ("items",))
 TAKEN = "listedAt"
 """Member of a list that says when it was taken; sources write it."""
-WORDS = ('"containers"', '"List"', '"PodList"')
+WORDS = ('"containers"', '"List"', '"PodList"', '"JobList"')
 EXCERPT_CHARACTERS = 200
+JOB = "Job"
 HELD_PODS = 150_000
 """Pods that wait for a later telling of the same pod: as many as a cluster may have."""
 
@@ -40,21 +41,29 @@ def recognises(head: str, _: str) -> bool:
     text = JsonWindow(io.BytesIO(head.encode(errors="replace")), "", RepeatedKeys())
     try:
         for part in parts(text, LISTS):
-            if part.element and _is_pod(part.value):
+            if part.element and (_is_pod(part.value) or _is_job(part.value)):
                 return True
             items += part.element
             whole |= {} if part.element or not part.path else {part.path[0]: part.value}
-            if _is_pod(whole):  # of several documents any
+            if _is_pod(whole) or _is_job(whole):  # of several documents any
                 return True
     except TraceError:  # the beginning ends inside a document
         pass
-    return whole.get("kind") == "PodList" or (whole.get("kind") == "List" and not items)
+    return whole.get("kind") in ("PodList", "JobList") or (whole.get("kind") == "List" and not items)
 
 
 def _is_pod(value: object) -> bool:
     result = value.get("object", value) if isinstance(value, dict) else None
     spec = result.get("spec") if isinstance(result, dict) else None
     return isinstance(spec, dict) and isinstance(spec.get("containers"), list)
+
+
+def _is_job(value: object) -> bool:
+    """Tell whether a value is a Job; those of a JobList of the API do not say so, and other kinds with templates do."""
+    spec = value.get("spec") if isinstance(value, dict) else None
+    template = spec.get("template") if isinstance(spec, dict) else None
+    kind = value.get("kind", JOB) if isinstance(value, dict) else ""
+    return kind == JOB and isinstance(template, dict) and _is_pod(template)
 
 
 @dataclass(frozen=True)
@@ -91,7 +100,9 @@ class _Pods:
     seen: dict[tuple[str, ...], float] = field(default_factory=dict)  # when the last list with a pod was taken
     lists: list[_List] = field(default_factory=list)
     within: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # first and last list with a pod
+    jobs: list[tuple[int, Object]] = field(default_factory=list)  # Jobs, with their lines: runs where no pod is listed
     pods: int = 0
+    alone: int = 0  # Jobs that are runs
     vanished: int = 0
     again: int = 0
     late: int = 0
@@ -108,15 +119,16 @@ class _Pods:
         try:
             if not isinstance(value, dict) or not {"metadata", "spec"} <= value.keys():
                 raise NoValue("", value, "no pod: an object with metadata and spec")
-            kind = text_of(value, "kind") or "Pod"
+            kind = text_of(value, "kind") or (JOB if _is_job(value) else "Pod")
+            if kind == JOB and _is_job(value) and not self.pods and len(self.jobs) < self.most_held:
+                self.jobs.append((line, value))
             if kind != "Pod":
                 self.others[kind] += 1
                 return
             self.pods += 1
             pod = pod_of(line, value)
         except NoValue as error:
-            shown = json.dumps(error.value)[:EXCERPT_CHARACTERS]
-            yield Unreadable(line, error.where, shown, error.reason)
+            yield _unreadable(line, error)
             return
         uid, created = _identity(pod.rows[0][0])
         key = (str(uid),) if uid else (pod.namespace, pod.name, str(created))
@@ -134,6 +146,20 @@ class _Pods:
         self.listed.add(key)
         if len(self.held) >= self.most_held:
             yield from self.rows()
+
+    def take_jobs(self) -> Iterator[Read | Unreadable]:
+        """Take the Jobs as pods of their templates, where no pod is listed."""
+        if self.pods or not self.jobs:
+            return
+        self.alone = len(self.jobs)
+        self.others[JOB] -= self.alone
+        for line, job in self.jobs:
+            try:
+                pod = as_pod(job)
+            except NoValue as error:
+                yield _unreadable(line, error)
+            else:
+                yield from self.take(line, pod)
 
     def end_list(self, taken: _Taken) -> None:
         """The list ends that was read: what runs in it did so when it was taken."""
@@ -214,11 +240,18 @@ class _Pods:
     def remarks(self) -> Iterator[Remark]:
         """Yield what was found on the way."""
         kinds, unread = (
-            ", ".join(f"{kind[:40]} ({count:,})" for kind, count in counts.most_common(5))
+            ", ".join(f"{kind[:40]} ({count:,})" for kind, count in counts.most_common(5) if count)
             for counts in (self.others, self.unread)
         )
         result = (
             ("other objects", "info", sum(self.others.values()), f"objects are no pods and were excluded: {kinds}"),
+            (
+                "Jobs without pods",
+                "warning",
+                self.alone,
+                "rows are of Jobs, as no pod is listed: a row has the time of its whole Job, what one pod requests, "
+                "and how many run at once (instances); list the pods: kubectl get pods -A -o json",
+            ),
             (
                 "told again",
                 "info",
@@ -281,6 +314,10 @@ class _Pods:
         for name, level, count, text in result:
             if count:
                 yield Remark(name, count, f"{count:,} {text}", level)
+
+
+def _unreadable(line: int, error: NoValue) -> Unreadable:
+    return Unreadable(line, error.where, json.dumps(error.value)[:EXCERPT_CHARACTERS], error.reason)
 
 
 _identity = operator.itemgetter(COLUMNS.index("uid"), COLUMNS.index("created"))
@@ -366,6 +403,7 @@ def read(sources: Sequence[Given], most_held: int = HELD_PODS) -> Iterator[Read 
                 pods.end_list(value)
             else:
                 yield from pods.take(line, value)
+    yield from pods.take_jobs()
     yield from pods.rows()
     if not pods.pods:
         names = ", ".join(given.name for given in sources[:3])
@@ -391,6 +429,7 @@ FORMAT = Format(
         Rule("node", "node"),
         Rule("gpu_type", "gpu_type"),
         Rule("status", "status"),
+        Rule("instances", "parallelism"),
         Rule("submit_time_s", "created", "s"),
         Rule("start_time_s", "start", "s"),
         Rule("end_time_s", "end", "s"),
@@ -407,7 +446,7 @@ FORMAT = Format(
         *(("pod_cpu_request", "cores"), ("pod_memory_request", "B")),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
-    rows_version=9,
+    rows_version=10,
     seen="seen",
     not_known="Lists of pods do not say what pods used: load series of Prometheus, which say both.",
 )

@@ -29,7 +29,7 @@ TEXTS = (
 NUMBERS = (
     *("created", "start", "end", "cpu_request", "memory_request", "gpu_request", "active_deadline_s"),
     *("cpu_limit", "memory_limit", "pod_cpu_request", "pod_memory_request"),
-    *("containers", "restarts", "oom_kills", "seen"),
+    *("containers", "restarts", "oom_kills", "parallelism", "completions", "seen"),
 )
 COLUMNS = (*TEXTS, *NUMBERS)
 
@@ -289,6 +289,45 @@ def _common(metadata: Object, spec: Object, status: Object, labels: Object, fate
         "end": _end(metadata, status, fate.ends),
         "active_deadline_s": amount_in(spec, "activeDeadlineSeconds"),
         "containers": float(len(objects_of(spec, "containers"))),
+        "parallelism": amount_in(spec, "parallelism"),
+        "completions": amount_in(spec, "completions"),
+    }
+
+
+def as_pod(job: Object) -> Object:
+    """A Job as a pod of its template, which lasts as long as the Job; its parallelism is a member of the spec.
+
+    At most as many pods run at once as are to complete; without either number it is one.
+
+    Source: Kubernetes' documentation of the API object Job batch/v1.
+    """
+    metadata, spec, status = (object_of(job, key) for key in ("metadata", "spec", "status"))
+    template = object_of(spec, "template")
+    labels = {**object_of(object_of(template, "metadata"), "labels"), **object_of(metadata, "labels")}
+    ended = {
+        text_of(each, "type"): each for each in objects_of(status, "conditions") if text_of(each, "status") == "True"
+    }
+    over = ended.get("Complete") or ended.get("Failed") or {}
+    phase = "Succeeded" if "Complete" in ended else FAILED if "Failed" in ended else ""
+    phase = phase or ("Running" if amount_in(status, "active") else "Pending")
+    completed = text_of(status, "completionTime") or text_of(over, "lastTransitionTime")
+    completions = amount_in(spec, "completions")
+    at_once = amount_in(spec, "parallelism")
+    at_once = 1.0 if at_once is None else at_once
+    own = {
+        "parallelism": str(at_once if completions is None else min(at_once, completions)),
+        "completions": None if completions is None else str(completions),
+        "activeDeadlineSeconds": spec.get("activeDeadlineSeconds"),
+    }
+    return {
+        "metadata": {**metadata, "labels": labels, "ownerReferences": [{"kind": "Job", "name": metadata.get("name")}]},
+        "spec": {**object_of(template, "spec"), **{key: value for key, value in own.items() if value is not None}},
+        "status": {
+            "phase": phase,
+            "startTime": status.get("startTime"),
+            "reason": over.get("reason") if phase == FAILED else None,
+            "conditions": [{"type": "Ready", "lastTransitionTime": completed}],
+        },
     }
 
 
