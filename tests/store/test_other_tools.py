@@ -291,6 +291,8 @@ TEXTS = {
         "summarize",
     ),
     "ECS": ('{"tasks":[{"taskArn":"arn:x","cpu":"1024"}]}', "ECS", "jq -c"),
+    "Nomad's jobs": ('[{"ID":"a","JobSummary":{"JobID":"a"},"JobModifyIndex":1}]', "jobs of Nomad", "jq -c"),
+    "Nomad": ('[{"ID":"a","ClientStatus":"complete","TaskStates":{"main":{}}}]', "allocations of Nomad", "jq -c"),
     "OpenCost's table": ("Name,Start,End,CPUCores,CPUCoreRequestAverage,RAMBytes\na,1,2,3,4,5\n", "OpenCost", "--map"),
     "VPA": ('{"items":[{"kind": "VerticalPodAutoscaler"}]}', "VerticalPodAutoscaler", "kubectl get pods"),
     "KRR": ('{"scans":[{"object":{"name":"web"}}]}', "KRR", "kubectl get pods"),

@@ -32,6 +32,12 @@ ECS = (
     '.stoppedAt, status: (if all(.containers[]; .exitCode == 0) then "SUCCEEDED" else "FAILED" end), '
     "memory_request_mib: .memory, cpu_request_cores: ((.cpu | tonumber) / 1024)}' tasks.json > tasks.jsonl`"
 )
+NOMAD = (
+    "a line for each task: `nomad operator api '/v1/allocations?resources=true' | jq -c '.[] | . as $a | .TaskStates "
+    '// {} | to_entries[] | {job_name: $a.ID, task_name: ($a.JobID + "/" + .key), start: .value.StartedAt, end: '
+    '.value.FinishedAt, status: (if .value.FinishedAt == null then "RUNNING" elif .value.Failed then "FAILED" else '
+    '"SUCCEEDED" end), memory_request_mib: $a.AllocatedResources.Tasks[.key].Memory.MemoryMB}\' > tasks.jsonl`'
+)
 OPENCOST = (
     "the same with --map FILE.json, whose requests are CPUCoreRequestAverage and RAMByteRequestAverage: CPUCores and "
     "RAMBytes are the larger of request and use"
@@ -208,6 +214,8 @@ TOOLS = (
         "its rows are samples",
         MONITOR,
     ),
+    _tool(r'"ClientStatus":(?s:.*)"TaskStates":', "allocations of Nomad", "several tasks stand in a row", NOMAD),
+    _tool(r'"JobSummary":(?s:.*)"JobModifyIndex":', "a list of jobs of Nomad", "it has no runs", NOMAD),
     _tool(r'"taskArn":\s*"', "tasks of ECS", "its CPU is in units of 1,024 to a core", ECS),
     _tool(r"^Name,(?:\w+,)*CPUCoreRequestAverage,", "allocations of OpenCost", "its sums are no requests", OPENCOST),
     _tool(r'"kind":\s*"VerticalPodAutoscaler', "recommendations of a VerticalPodAutoscaler", NO_RUNS, PODS),
