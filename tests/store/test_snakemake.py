@@ -196,6 +196,21 @@ def test_the_efficiency_report_of_slurm(store, write):
     assert {check.name: check.count for check in report.checks}["CPU time of zero"] == 1
 
 
+@pytest.mark.parametrize("column", ["Comment", ""])
+def test_the_efficiency_report_without_a_column_of_rules_takes_no_id_of_a_run_for_a_task(store, write, column):
+    rows = [line.split(",") for line in REPORT.splitlines()]
+    rows[0][3] = column
+    lines = (",".join(row if column else row[:3] + row[4:]) for row in rows)
+    report = store.ingest([write("report.csv", "\n".join(lines) + "\n")], IngestOptions())
+    assert (report.format, report.rows) == ("snakemake-slurm-report", 2)
+    columns = {each.name for each in store.columns("report")}
+    assert store.frame("report", ["run_name"])["run_name"].tolist() == ["b10191d0-aaaa"] * 2
+    if column:
+        assert store.frame("report", ["task_name"])["task_name"].tolist() == ["rule_map", "rule_sort"]
+    else:
+        assert "task_name" not in columns
+
+
 def test_a_cpu_time_of_zero_beside_other_use_is_not_known(store, write):
     head = "s\th:m:s\tmax_rss\tmean_load\tcpu_time\n"
     rows = "60\t0:01:00\t100\t0\t0\n60\t0:01:00\t100\t50\t0\n60\t0:01:00\t100\t50\t6\n60\t0:01:00\tNA\t0\t0\n"

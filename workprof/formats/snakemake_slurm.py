@@ -15,13 +15,17 @@ from workprof.formats.declare import NUMBER, Made, Rule, SourceColumn
 OWN = frozenset(
     {"Elapsed_sec", "TotalCPU_sec", "CPU Efficiency (%)", "MaxRSS_MB", "RequestedMem_MB", "Memory Usage (%)"}
 )
+LEAST_OWN = 3
 NUMBERS = tuple(sorted(OWN))
 
 
 def headings(names: Sequence[str]) -> tuple[str, ...] | None:
-    """The columns as they are, None where they are not those of the report."""
+    """The columns as they are, None where they are not those of the report; rules may stand in Comment, or nowhere."""
     bare = {name.strip() for name in names}
-    return tuple(names) if {"JobID", "RuleName"} <= bare and bare & OWN else None
+    if "JobID" not in bare or len(bare & OWN) < LEAST_OWN:
+        return None
+    rules = "" if "RuleName" in bare else "Comment"
+    return tuple("RuleName" if name.strip() == rules else name for name in names)
 
 
 FORMAT = replace(
