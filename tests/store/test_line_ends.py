@@ -42,6 +42,22 @@ def test_a_line_break_in_a_header_of_a_windows_file(store, write):
     assert store.preview("w")["two\nlines"].tolist() == ["x\ny", "z"]
 
 
+@pytest.mark.some(2)
+@pytest.mark.parametrize("rows", [60, 20_000])
+@pytest.mark.parametrize("places", [{9}, {10, 11, 12}, {59}, set(range(20, 50, 3))])
+def test_a_few_rows_that_end_with_cr_are_rows(store, write, rows, places):
+    lines = ["job_name,duration_s,note", *(f'"j{i}",{i + 1},"ö, {i}"' for i in range(rows))]
+    lines = [line if line.startswith("job") else line.replace("ö, ", "ö") for line in lines]
+    text = "".join(line + ("\r" if at in places else "\n") for at, line in enumerate(lines))
+    report = store.ingest([write("some.csv", text)], IngestOptions())
+    assert (report.rows, report.rejected) == (rows, 0)
+    assert store.frame("some", ["duration_s"])["duration_s"].tolist() == [i + 1 for i in range(rows)]
+    assert "carriage returns" not in {check.name for check in report.checks}
+    inside = text.replace('"ö7"', '"ö\r7"').replace("8,9,", "8,9\r,")
+    report = store.ingest([write("inside.csv", inside)], IngestOptions())
+    assert (report.rows, report.rejected) == (rows, 0)
+
+
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_a_heading_that_ends_with_cr_above_lines_that_end_with_lf(store, write, separator):
     lines = ["job_name,duration_s,note", *(f"j{i},{i + 1},x{i}" for i in range(30))]

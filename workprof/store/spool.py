@@ -144,7 +144,7 @@ def plain_head(path: Path, size: int, encoding: str = "", sheet: str = "") -> by
     plain = _as_utf8(head, named, path.name) if named else head
     if is_columnar(plain):
         return plain
-    cr = _ends_with_cr(plain) or _heading_ends_with_cr(plain)
+    cr = _ends_with_cr(plain) or _mixes_line_ends(plain[:LOOK_BYTES])
     return b"".join(_Even([plain])) if cr else _without_strays(plain)
 
 
@@ -392,7 +392,10 @@ def _rewritten(source: Iterable[bytes], options: TextOptions, name: str) -> Iter
 
 def _mixes_line_ends(head: bytes) -> bool:
     """Tell whether a text's first bytes end lines in two ways, of which DuckDB takes the first, or with CR alone."""
-    return 0 < head.count(b"\r\n") < head.count(b"\n") or _ends_with_cr(head) or _heading_ends_with_cr(head)
+    if 0 < head.count(b"\r\n") < head.count(b"\n") or _ends_with_cr(head) or _heading_ends_with_cr(head):
+        return True
+    heading, *lines = head.replace(b"\r\n", b"\n").split(b"\n") if STRAY.search(head) else [b""]
+    return any(b"\r" in line and _in_rows(line, heading) != line for line in lines)
 
 
 def _ends_with_cr(head: bytes) -> bool:
@@ -420,6 +423,15 @@ def _without_strays(text: bytes) -> bytes:
     return STRAY.sub(b" ", AT_AN_END.sub(b"", text)) if b"\r" in text else text
 
 
+def _in_rows(line: bytes, heading: bytes) -> bytes:
+    """A line with LF for the CR in it where what stands between them has as many cells as the heading."""
+    separator = max(SEPARATORS, key=heading.count)
+    rows = line.split(b"\r")
+    cells = heading.count(separator)
+    same = cells > 0 and all(row.count(separator) == cells and row.count(b'"') % 2 == 0 for row in rows)
+    return b"\n".join(rows) if same else line
+
+
 class _Even:
     """A text with LF for CR LF, and for CR alone where that ends its heading or its first lines; else without these.
 
@@ -431,17 +443,28 @@ class _Even:
         self._source, self.strays = source, 0
 
     def __iter__(self) -> Iterator[bytes]:
-        held, alone = b"", None
+        held, alone, heading = b"", None, b""
         for chunk in self._source:
             text = held + chunk
             if alone is None:
                 alone = _ends_with_cr(text[:LOOK_BYTES])
                 text = text.replace(b"\r", b"\n", 1) if _heading_ends_with_cr(text[:LOOK_BYTES]) else text
-            held = b"\r" if text.endswith(b"\r") else b""
-            even = text[: len(text) - len(held)].replace(b"\r\n", b"\n")
-            self.strays += 0 if alone else even.count(b"\r")
-            yield even.replace(b"\r", b"\n") if alone else _without_strays(even)
-        yield b"\n" if held else b""
+                heading = text.partition(b"\n")[0]
+            end = len(text) if alone else text.rfind(b"\n") + 1
+            if b"\r" not in text[end:] or len(text) - end > LOOK_BYTES:
+                end = len(text) - text.endswith(b"\r")
+            held = text[end:]
+            yield self._even(text[:end], heading, alone=alone)
+        yield self._even(held.removesuffix(b"\r"), heading, alone=bool(alone))
+        yield b"\n" if held.endswith(b"\r") else b""
+
+    def _even(self, text: bytes, heading: bytes, *, alone: bool) -> bytes:
+        even = text.replace(b"\r\n", b"\n")
+        if alone or b"\r" not in even:
+            return even.replace(b"\r", b"\n")
+        even = b"\n".join(_in_rows(line, heading) for line in even.split(b"\n"))
+        self.strays += even.count(b"\r")
+        return _without_strays(even)
 
 
 def _strays(count: int) -> tuple[Check, ...]:

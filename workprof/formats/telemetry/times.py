@@ -113,17 +113,16 @@ def _dates(texts: list[str], origin: str) -> Seconds:
     named = any(zone and zone["name"] for zone in zones)
     plain = pd.Series([text.rpartition(" ")[0] if named else text for text in texts], dtype="str")
     try:
-        result = pd.to_datetime(plain, errors="coerce", utc=True, format="ISO8601")
-        seconds = (result - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
+        moments = pd.to_datetime(plain, errors="coerce", utc=True, format="ISO8601")
+        seconds = (moments - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy(np.float64)
     except (ValueError, OverflowError) as error:  # a year beyond reach
         raise TraceError(
             f"{origin}: the times are no dates ({str(error)[:100]}); write seconds or ISO dates"
         ) from error
-    if result.isna().any() and {*names} == {"no zone"}:
-        seconds = pd.Series(_other_dates(texts, origin), dtype=np.float64)
-        result = seconds
-    if result.isna().any():
-        wrong = texts[int(np.flatnonzero(result.isna().to_numpy())[0])]
+    if np.isnan(seconds).any() and {*names} == {"no zone"}:
+        seconds = _other_dates(texts, origin)
+    if np.isnan(seconds).any():
+        wrong = texts[int(np.flatnonzero(np.isnan(seconds))[0])]
         raise TraceError(f"{origin}: {wrong!r} is no time; write seconds, an ISO date with its time, or HH:MM:SS")
     return np.asarray(seconds, dtype=np.float64)
 
@@ -149,7 +148,7 @@ def _other_dates(texts: list[str], origin: str) -> Seconds:
                 "tells; write them as 2026-01-31 10:00:00"
             )
     quantity = values.TIME_DAY_FIRST if order == "first" else values.TIME
-    return np.array(values.numbers(whole, quantity), dtype=np.float64) + fractions
+    return np.asarray(np.array(values.numbers(whole, quantity), dtype=np.float64) + fractions, dtype=np.float64)
 
 
 @dataclass(frozen=True)
