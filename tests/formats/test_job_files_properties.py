@@ -87,8 +87,11 @@ def test_new_jobs_may_use_units_and_the_names_of_a_mapping(folder):
     path.write_text("ReqMem\n" + "4G\n" * 20_000 + "4Gc\n")
     read = read_new_jobs(path)
     assert named_jobs(next(read), names).jobs["requested_memory_bytes"].unique().tolist() == [4 * GIB]
-    with pytest.raises(TraceError, match="'4Gc' in row 20001"):
+    with pytest.raises(TraceError, match="'4Gc' in row 20001, which is of each core of a job without"):
         named_jobs(next(read), names)
+    path.write_text("ReqMem,ReqCPUS\n4Gc,4\n64G,2\n,\n4Gc,1\n")
+    each = named_jobs(pd.concat(list(read_new_jobs(path))), names).jobs["requested_memory_bytes"]
+    assert each.fillna(0).tolist() == [16 * GIB, 64 * GIB, 0, 4 * GIB]
 
 
 @pytest.mark.parametrize(

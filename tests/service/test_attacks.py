@@ -146,12 +146,21 @@ def test_numbers_of_a_trace_may_carry_its_units():
         for text in ("64G", "64Gn", "65536", "1T", "512M")
     }
     assert read == {"64G": 2**36, "64Gn": 2**36, "65536": 2**36, "1T": 2**40, "512M": 2**29}
-    for text in ("64Gc", "64 apples", "٦٤G", "-1G"):
+    for text in ("64 apples", "64 disc", "٦٤G", "-1G"):
         with pytest.raises(BadFields):
             reader.read({"JobName": "align", "ReqMem": text})
     assert FieldReader().read({"user": "a", "requested_memory_gb": "2"})["requested_memory_bytes"] == 2e9
     with pytest.raises(BadFields, match="requested_memory_gb is 3; allowed: either it or requested_memory_bytes"):
         FieldReader().read({"user": "a", "requested_memory_bytes": 2e9, "requested_memory_gb": 3})
+    for cores in ({"ReqCPUS": 4}, {"requested_cpu_percent": 400}):
+        for given in ({"ReqMem": "4Gc", **cores}, {**cores, "ReqMem": "4Gc "}):
+            assert reader.read({"JobName": "align", **given})["requested_memory_bytes"] == 2**34
+    with pytest.raises(BadFields):
+        reader.read({"JobName": "align", "ReqMem": "8Tc", "ReqCPUS": 1e7})
+    assert FieldReader().read({"requested_memory_gb": "2Gc", "requested_cpu_percent": 300}) == {
+        "requested_memory_bytes": 6 * 2**30,
+        "requested_cpu_percent": 300.0,
+    }
     whole = FieldReader.of_trace("slurm", {"group": {"from": "lab", "unit": ""}})
     assert whole.read({"JobName": "align", "ReqCPUS": 4, "lab": "x"}) == {
         "task_name": "align",
@@ -163,7 +172,13 @@ def test_numbers_of_a_trace_may_carry_its_units():
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
-        ("ReqMem", "4Gc", "a number from 0 to 1.71799e+10, or a size of the whole job such as 64G"),
+        ("ReqMem", "4G of it", "a number from 0 to 1.71799e+10, or a size of the whole job such as 64G"),
+        (
+            "ReqMem",
+            "4Gc",
+            "a size of the whole job such as 64G, or one of each core beside requested_cpu_percent or the trace's own "
+            "CPUs",
+        ),
         ("requested_memory_gb", "much", "a number from 0 to 1.80144e+07, or a size of the whole job such as 64G"),
         ("requested_cpu_percent", 1e12, "a number from 0 to 2e+09 percent, such as 200 for two cores or GPUs"),
         ("Submit", "yesterday", "a number from 0 to 1e+11, or a moment such as 2024-05-06T10:00:00Z"),

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,8 +33,12 @@ MAY_BE = {
 }
 """Quantity -> what stands for one."""
 
-IN_GB = {"requested_memory_gb": "requested_memory_bytes"}
+REQUEST, CPUS = "requested_memory_bytes", "requested_cpu_percent"
+IN_GB = {"requested_memory_gb": REQUEST}
 """Further names of fields, in GB (1e9 bytes)."""
+
+OF_EACH_CORE = re.compile(r"[0-9KMGTPkgt]c\s*\Z")
+"""How a request for each core ends, such as Slurm's '4Gc' before 21.08."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +52,16 @@ class Place:
     def numbers(self, texts: Sequence[str], size_base: int) -> list[float | None]:
         """What texts that carry a unit ('64G', '1-00:00:00') say, as an ingest of the trace reads them.
 
-        None where one says nothing, or a size per core: of how many cores is not known.
+        A request of each core is that of one. None where a text says nothing, or is a use of each core.
         """
         found = values.numbers(texts, self.quantity, self.scale, size_base) if self.quantity else [None] * len(texts)
-        sure = [text.isascii() and not (self.quantity == "B" and text.rstrip().endswith("c")) for text in texts]
+        use = self.quantity == "B" and self.field != REQUEST
+        sure = [text.isascii() and not (use and text.rstrip().endswith("c")) for text in texts]
         return [value if value is not None and one else None for value, one in zip(found, sure, strict=True)]
+
+    def of_each_core(self, value: object) -> bool:
+        """Whether a value is a request for each core."""
+        return self.field == REQUEST and isinstance(value, str) and OF_EACH_CORE.search(value) is not None
 
 
 @dataclass(frozen=True)
@@ -179,14 +189,20 @@ def named_jobs(table: pd.DataFrame, names: FieldNames) -> NewJobs:
         ColumnMissing: when none of them is there.
         TraceError: when a number is none, not finite or out of the bounds of its field, with the row.
     """
-    columns: dict[str, pd.Series] = {}
+    sources: dict[str, tuple[str, Place]] = {}
     unknown = []
     for name in map(str, table.columns):
         place = names.places.get(name)
-        if place is None or place.field in columns or (name != place.field and place.field in table.columns):
+        if place is None or place.field in sources or (name != place.field and place.field in table.columns):
             unknown.append(name)
         else:
-            columns[place.field] = _converted(table[name], place, names.size_base)
+            sources[place.field] = (name, place)
+    cores = pd.Series(np.nan, index=table.index)
+    if CPUS in sources:
+        cores = _converted(table[sources[CPUS][0]], sources[CPUS][1], names.size_base, cores) / 100
+    columns = {
+        field: _converted(table[name], place, names.size_base, cores) for field, (name, place) in sources.items()
+    }
     if not columns:
         raise ColumnMissing(
             f"none of the columns {', '.join(map(str, table.columns))} is known; name them {', '.join(names.fields)}"
@@ -195,7 +211,7 @@ def named_jobs(table: pd.DataFrame, names: FieldNames) -> NewJobs:
     return NewJobs(pd.DataFrame(columns), tuple(unknown))
 
 
-def _converted(column: pd.Series, place: Place, size_base: int) -> pd.Series:
+def _converted(column: pd.Series, place: Place, size_base: int, cores: pd.Series) -> pd.Series:
     texts = column.astype("object").where(column.notna() & (column != ""), None)
     if place.field in TEXT_FIELDS or place.field not in FIELDS:
         return texts
@@ -206,6 +222,10 @@ def _converted(column: pd.Series, place: Place, size_base: int) -> pd.Series:
         distinct = others.unique().tolist()
         said = dict(zip(distinct, place.numbers(distinct, size_base), strict=True))
         numbers[others.index] = others.map(said).astype("float64")
+    each = texts.map(place.of_each_core).astype("bool")
+    numbers = numbers.where(~each, numbers * cores)
+    if bool((each & cores.isna()).any()):
+        raise TraceError(_refused(place, texts, each & cores.isna(), f"which is of each core of a job without {CPUS}"))
     wrong = given & ~np.isfinite(numbers)
     if bool(wrong.any()):
         raise TraceError(_refused(place, texts, wrong, f"which is no number{MAY_BE.get(place.quantity, '')}"))

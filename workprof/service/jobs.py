@@ -17,7 +17,7 @@ from workprof.core.errors import SettingsError
 from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
 from workprof.formats import values
 from workprof.formats.fields import BOUNDS, TEXT_FIELDS
-from workprof.formats.new_jobs import IN_GB, FieldNames, Place
+from workprof.formats.new_jobs import CPUS, IN_GB, FieldNames, Place
 
 LONGEST_TEXT = 4_096
 LARGEST_NUMBER = 1e18
@@ -132,9 +132,11 @@ class FieldReader:
         read: Job = {}
         names: dict[str, str] = {}  # field -> the name under which it was given
         problems: list[FieldProblem] = []
-        for name, value in given.items():
-            twice = name in IN_GB and given.get(IN_GB[name])
-            place = None if twice else self._names.places.get(name)
+        places = self._names.places
+        of_cores = {name for name, value in given.items() if name in places and places[name].of_each_core(value)}
+        for name in sorted(given, key=of_cores.__contains__) if of_cores else given:  # the CPUs come first
+            value, twice = given[name], name in IN_GB and given.get(IN_GB[name])
+            place = None if twice else places.get(name)
             if place is None:
                 allowed = f"either it or {IN_GB[name]}" if twice else self.allowed
                 problems.append(FieldProblem(name, value, allowed, job))
@@ -153,7 +155,10 @@ class FieldReader:
     def _take(self, name: str, value: object, read: Job, names: dict[str, str]) -> str:
         """Take a value under a name; return what is allowed where it cannot be taken, else ''."""
         place = self._names.places[name]
-        result = _text(value) if place.field in TEXT_FIELDS else self._number(place, value)
+        cores = read.get(CPUS, math.nan) / 100 if place.of_each_core(value) else 1.0
+        if math.isnan(cores):
+            return OF_CORES
+        result = _text(value) if place.field in TEXT_FIELDS else self._number(place, value, cores)
         if result is None:
             return TEXT if place.field in TEXT_FIELDS else number_words(place)
         if read.get(place.field, result) == result or self._behind(names[place.field], name):
@@ -167,13 +172,13 @@ class FieldReader:
         own = (name, other)
         return not any(one in self._own or one in IN_GB for one in own) and self._ranks[name] > self._ranks[other]
 
-    def _number(self, place: Place, value: object) -> float | None:
+    def _number(self, place: Place, value: object, cores: float) -> float | None:
         number = number_of(value)
         if number is not None:
             number *= place.scale
         elif isinstance(value, str):
             number = self._said.get((place, value))
-        return number if number is not None and number <= most_of(place.field) else None
+        return number * cores if number is not None and number * cores <= most_of(place.field) else None
 
     def _learn(self, given: Sequence[object]) -> None:
         """Read the numbers that carry a unit ('64G', '1-00:00:00') as an ingest of the trace does, all at once."""
@@ -194,6 +199,7 @@ class FieldReader:
                 self._said[key] = result if result is not None and 0 <= result <= LARGEST_NUMBER else None
 
 
+OF_CORES = f"a size of the whole job such as 64G, or one of each core beside {CPUS} or the trace's own CPUs"
 TEXT = f"a text of at most {LONGEST_TEXT:,} characters"
 SUCH_AS = {
     "B": ", or a size of the whole job such as 64G",
