@@ -298,6 +298,26 @@ def test_finished_runs_are_taken_once(client):
     assert client.get("/v1/observations").json()["total"] == first["total"]
 
 
+def test_a_run_that_did_not_finish_is_kept_counted_by_cause_and_not_compared(home):
+    run = {"task_name": "worker", "user": "u", "peak_memory_bytes": 1e9}
+    ends = ("TERMINATED", "OUT_OF_MEMORY", "OOMKilled", "Failed", "", None)
+    runs = [run | {"run": f"{n}", "end_time_s": n, "duration_s": 60 + n, "status": end} for n, end in enumerate(ends)]
+    killed = runs[1] | {"run": "k", "status": "Failed", "out_of_memory_kills": True, "node": "n7"}
+    with serving(home) as client:
+        told = client.post("/v1/observations", json={"runs": [*runs, killed]})
+        assert told.status_code == 200, told.text
+        assert told.json()["not_finished"] == {"out of memory": 3, "failed": 1}
+        assert client.post("/v1/observations", json=runs[0]).json()["not_finished"] == {}
+        refused = problem(client.post("/v1/observations", json={"run": "s", "status": "Failed"}), 422)
+        assert "status" not in refused["errors"][0]["allowed"]
+        seen = None
+        while not seen:
+            time.sleep(0.2)
+            seen = client.get("/v1/observations").json()["drift"]
+        assert (seen["observed"], seen["rows_read"]) == (3, 3)
+        assert "4 jobs did not finish well and were left out (3 out of memory, 1 failed)" in seen["notes"]
+
+
 def test_metrics_count_answers(client):
     client.post("/v1/predict", json={"user": "a"})
     text = client.get("/metrics").text

@@ -4,6 +4,8 @@ To add a format: write one file like `nextflow.py` (a table with a heading) or `
 reader) and list its FORMAT here; CONTRIBUTING.md has the rest.
 """
 
+import re
+
 from workprof.core.errors import SettingsError
 from workprof.core.text import near
 from workprof.core.units import HOUR_S
@@ -113,6 +115,21 @@ def rules_of(name: str) -> tuple[Rule, ...]:
     if name == TABLES:
         return tuple(CORRECTED.rules)
     return tuple(FORMATS[name].rules) if name in FORMATS else ()
+
+
+_BEFORE_STATUS = re.compile(generic.BEFORE_STATUS)
+
+
+def ended_well(status: object, name: str = "") -> bool:
+    """Whether a run with such a status has finished, in the words of a format or of any table of jobs.
+
+    A run without a status has, as at an ingest.
+    """
+    if status is None or status != status:  # noqa: PLR0124  NaN
+        return True
+    word = _BEFORE_STATUS.sub("", str(status)).strip()
+    own = FORMATS[name].finished if name in FORMATS else ()
+    return word in generic.FORMAT.nulls or word.lower() in generic.FORMAT.finished or word.lower() in own
 
 
 def plain_rules_of(name: str) -> tuple[Rule, ...]:

@@ -18,7 +18,7 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError, Tr
 from workprof.core.text import near
 from workprof.core.units import FACTORS, UNITS_OF
 from workprof.forecasts.encoder import SUBMIT_FIELDS
-from workprof.formats import FORMATS, generic, rules_of, values
+from workprof.formats import FORMATS, ended_well, generic, rules_of, values
 from workprof.formats.fields import BOUNDS, FIELDS, TEXT_FIELDS, TIME_FIELDS
 from workprof.profiles.features import expand_features
 from workprof.profiles.settings import default_features
@@ -279,9 +279,7 @@ def _with_finished(jobs: pd.DataFrame) -> pd.DataFrame:
     """The table with its column `finished`, where there is a status; a run without one counts as finished."""
     if "status" not in jobs.columns:
         return jobs
-    known = jobs["status"].astype("object")
-    done = [value is None or value != value or str(value).strip().lower() in generic.FORMAT.finished for value in known]  # noqa: PLR0124
-    return jobs.assign(finished=done)
+    return jobs.assign(finished=[ended_well(value) for value in jobs["status"].astype("object")])
 
 
 def _from_file(

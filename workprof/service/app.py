@@ -288,17 +288,17 @@ class Routes:
 
         state = await self._state(request)
 
-        def hand_in() -> tuple[Future[Receipt], str]:
+        def hand_in() -> tuple[Future[Receipt], str, dict[str, int]]:
             journal, reader = state.journal(dataset), state.run_reader(dataset)
-            whole = split(state.workbench.dataset(state.hash_of(dataset)).name)[0]
-            return journal.add(runs_of(document, reader)), whole
+            whole, runs = split(state.workbench.dataset(state.hash_of(dataset)).name)[0], runs_of(document, reader)
+            return journal.add(runs), whole, state.not_finished(runs, dataset)
 
-        written, whole = await self._threads.quick(hand_in)
+        written, whole, not_finished = await self._threads.quick(hand_in)
         receipt = await asyncio.wrap_future(written)
         if receipt.accepted:
             who = (request.scope.get(WHO, ""), request.scope.get(ROLE, Role.VIEWER))
             await self._threads.quick(state.note, who, whole, receipt.accepted)
-        return Json(to_json(receipt) | {"drift": state.drift(dataset)})
+        return Json(to_json(receipt) | {"not_finished": not_finished, "drift": state.drift(dataset)})
 
     async def observed(self, request: Request) -> Response:
         """Tell how many finished runs are kept, how many bytes wait for the feedback loop, and what it found."""

@@ -16,8 +16,9 @@ from workprof.core.arrays import SUBMITTED
 from workprof.core.errors import SettingsError
 from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
 from workprof.formats import values
-from workprof.formats.fields import BOUNDS, TEXT_FIELDS
+from workprof.formats.fields import BOUNDS, TEXT_FIELDS, TRUTH_FIELDS
 from workprof.formats.new_jobs import CPUS, IN_GB, FieldNames, Place
+from workprof.memory.resources import KEY_COLUMNS
 
 LONGEST_TEXT = 4_096
 LARGEST_NUMBER = 1e18
@@ -94,7 +95,7 @@ class FieldReader:
         own = [name for name in self._names.places if name not in known and name not in IN_GB]
         self.allowed = (*known, *IN_GB, *own)
         self._own = frozenset(known)
-        self.known_of = tuple(name for name in known if name in SUBMIT_FIELDS or name in TEXT_FIELDS)
+        self.known_of = tuple(name for name in known if name in SUBMIT_FIELDS or name in KEY_COLUMNS)
 
     @classmethod
     def of_trace(
@@ -173,7 +174,7 @@ class FieldReader:
         return not any(one in self._own or one in IN_GB for one in own) and self._ranks[name] > self._ranks[other]
 
     def _number(self, place: Place, value: object, cores: float) -> float | None:
-        number = number_of(value)
+        number = float(value) if isinstance(value, bool) and place.field in TRUTH_FIELDS else number_of(value)
         if number is not None:
             number *= place.scale
         elif isinstance(value, str):

@@ -74,10 +74,7 @@ RunFields = create_model(
     "RunFields",
     __base__=Open,
     __doc__="A finished run: its id, and fields of a job table.",
-    **{
-        name: _value(name, DESCRIPTIONS[name])
-        for name in (*SUBMIT_FIELDS, "end_time_s", "duration_s", "peak_memory_bytes")
-    },
+    **{name: _value(name, DESCRIPTIONS[name]) for name in DESCRIPTIONS if name != "windows"},
 )
 RunId: TypeAlias = Annotated[str | int, Field(description=f"An id of its own, at most {LONGEST_ID} characters.")]
 RunWithId = create_model("RunWithId", __base__=RunFields, __doc__=RunFields.__doc__, run=(RunId, ...))
@@ -208,12 +205,16 @@ class SizeList(BaseModel):
 
 
 class Receipt(BaseModel):
-    """What became of finished runs; `different` are known ids that came with another content."""
+    """What became of finished runs; `different` are known ids that came with another content.
+
+    `not_finished` counts those of the request whose status says so, by cause; they are kept and not compared.
+    """
 
     accepted: int
     repeated: int
     different: list[str]
     total: int
+    not_finished: dict[str, int]
     drift: dict[str, AnyValue] | None
 
 

@@ -12,24 +12,27 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
+import pandas as pd
+
 from workprof.answers.feedback import observed_answer
 from workprof.core.alerts import Checked
 from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, WorkprofError
 from workprof.core.roles import OBSERVE, Actor, Role, act_as, whoami
 from workprof.core.scope import Scope, of_dataset, split
-from workprof.formats.fields import FIELDS, TEXT_FIELDS
+from workprof.formats.fields import FIELDS
 from workprof.memory.decided import decided
 from workprof.memory.decisions import Decision
 from workprof.memory.resources import KEY_COLUMNS
 from workprof.memory.verdict import Verdict
 from workprof.memory.verdict_sizes import Found, Sizes
 from workprof.service.jobs import BadFields, FieldProblem, FieldReader, Job
-from workprof.service.observations import Journal, place_of
+from workprof.service.observations import Journal, Run, place_of
 from workprof.service.prediction import Learned, Model, learned_of, load_model
 from workprof.store.audit import Audit
 from workprof.watch.numbers import checked
 from workprof.workbench import JOBS, Workbench
+from workprof.workbench.feedback import counts_of, with_finished_told
 
 LOG = logging.getLogger(__name__)
 Made = TypeVar("Made")
@@ -362,10 +365,16 @@ class State:
         A column of the trace of which a field is made, as the CPUs of Slurm, is that field.
         """
         chosen = self.hash_of(dataset)
-        fields = [name for name in FIELDS if name not in TEXT_FIELDS]
-        taken = (*self._reader(chosen, fields).allowed, *TEXT_FIELDS)
+        fields = [name for name in FIELDS if name != "windows"]
+        taken = self._reader(chosen, fields).allowed
         columns = [one.name for one in self.workbench.columns(chosen) if one.numeric and not one.truth]
         return self._reader(chosen, (*fields, *(name for name in columns if name not in taken)))
+
+    def not_finished(self, runs: Sequence[Run], dataset: str = "") -> dict[str, int]:
+        """Cause -> how many of some runs did not finish for it; the feedback loop leaves them out."""
+        told = [one.fields for one in runs if "status" in one.fields]
+        report = self.workbench.ingest_report(self.hash_of(dataset))
+        return counts_of(with_finished_told(pd.DataFrame(told), report.format)) if told else {}
 
     def drift(self, dataset: str = "") -> Any:
         """What the finished runs showed at the last look, None before the first."""

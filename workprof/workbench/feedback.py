@@ -10,15 +10,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from workprof.core.causes import CAUSES, causes_of
 from workprof.core.errors import DatasetUnknown, NoRows, NotEnoughData, TraceError
 from workprof.core.progress import Progress, silent
 from workprof.core.records import canonical_json, digest
 from workprof.core.roles import OBSERVE
 from workprof.core.words import counted
 from workprof.forecasts import questions
-from workprof.forecasts.encoder import as_stored
+from workprof.forecasts.encoder import as_stored, name_of
 from workprof.forecasts.feedback.assignment import new_rows
 from workprof.forecasts.feedback.drift import FeedbackNow, assess, feedback_now
 from workprof.forecasts.feedback.loop import FeedbackSettings, Observed, nothing_observed, observe
@@ -32,6 +34,7 @@ from workprof.forecasts.feedback.model import (
 )
 from workprof.forecasts.feedback.windows import FeedbackState, start, start_again
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
+from workprof.formats import ended_well
 from workprof.store.documents import FinishedTable
 from workprof.store.reports import Dataset, IngestOptions
 from workprof.store.trace_store import finished_rows, passing_trace
@@ -176,7 +179,7 @@ class FeedbackQuestions(ForecastQuestions):
     ) -> tuple[pd.DataFrame, tuple[str, ...]]:
         """Finished jobs under the store's names, and what there is to say of them."""
         if isinstance(jobs, pd.DataFrame):
-            return as_stored(jobs), ()
+            return self._that_finished(loop.entry, as_stored(jobs))
         whole_hash = isinstance(jobs, str) and any(entry.hash == jobs for entry in self.datasets())
         if whole_hash or not os.path.exists(jobs):  # noqa: PTH110  a text that can be no path names a dataset
             return self._stored_jobs(loop, str(jobs))
@@ -187,6 +190,19 @@ class FeedbackQuestions(ForecastQuestions):
         if not len(read.jobs):
             raise NoRows(f"{Path(jobs).name}: none of its {read.report.rows:,} jobs has finished; nothing to observe")
         return read.jobs, (*notes, *_same_rows(read.report.hash, loop))
+
+    def _that_finished(self, entry: Dataset, table: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+        """The rows of a table that finished, as those of a file are, and how the others ended in words."""
+        told = with_finished_told(table, self.ingest_report(entry.hash).format)
+        if "finished" not in told.columns:
+            return table, ()
+        others = counts_of(told)
+        by_cause = ", ".join(f"{count:,} {cause}" for cause, count in others.items())
+        finished = told[told["finished"]].drop(columns="finished")
+        if others and not len(finished):
+            raise NoRows(f"none of these {counted(len(table), 'job')} has finished ({by_cause}); nothing to observe")
+        left_out = f"{counted(len(told) - len(finished), 'job')} did not finish well and were left out ({by_cause})"
+        return finished, (left_out,) if others else ()
 
     def _stored_jobs(self, loop: Loop, name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
         try:
@@ -249,6 +265,23 @@ class FeedbackQuestions(ForecastQuestions):
     def _followed_columns(self, loop: Loop) -> tuple[str, ...]:
         present = {column.name for column in self._store.columns(loop.entry.hash)}
         return tuple(name for name in questions.followed(loop.forecaster) if name in present)
+
+
+def with_finished_told(jobs: pd.DataFrame, trace_format: str) -> pd.DataFrame:
+    """A table with `finished` where it has a status, read in the words of a trace's format or of any table of jobs."""
+    if "finished" in jobs.columns:
+        return jobs.assign(finished=jobs["finished"].astype("object").fillna(value=True).astype("bool"))
+    if "status" not in jobs.columns:
+        return jobs
+    texts = [status if pd.isna(status) else name_of(status) for status in jobs["status"].astype("object")]
+    return jobs.assign(status=texts, finished=[ended_well(text, trace_format) for text in texts])
+
+
+def counts_of(jobs: pd.DataFrame) -> dict[str, int]:
+    """Cause -> how many runs of a table did not finish for it."""
+    others = jobs[~jobs["finished"]] if "finished" in jobs.columns else jobs[:0]
+    codes, counts = np.unique(causes_of(others), return_counts=True)
+    return {CAUSES[code]: int(count) for code, count in zip(codes, counts, strict=True)}
 
 
 def _same_rows(content: str, loop: Loop) -> tuple[str, ...]:
