@@ -224,7 +224,13 @@ def test_a_declared_question_is_asked_by_its_settings(client, filled):
             assert problem(answer, 422)["errors"][0]["field"] == name
     told = problem(client.get("/v1/questions/memory.bins", params={"task": "worker", "k": "99"}), 422)
     assert told["errors"][0] | {"allowed": ""} == {"field": "k", "value": "99", "allowed": ""}
-    assert problem(client.get("/v1/questions/memory.bins"), 422)["errors"][0]["field"] == "task"
+    for name, field in (
+        ("memory.bins", "task"),
+        ("memory.why", "task"),
+        ("memory.fact", "column"),
+        ("memory.profile_bins", "profile"),  # none is assumed
+    ):
+        assert problem(client.get(f"/v1/questions/{name}"), 422)["errors"][0]["field"] == field
     (odd,) = problem(client.get("/v1/questions/memory.verdict", params={"round_to": "0"}), 422)["errors"]
     assert (odd["field"], odd["value"]) == ("round_to", "0") and odd["allowed"].startswith("give sizes")
     listed = {one["name"] for one in client.get("/v1/questions").json()}

@@ -204,6 +204,7 @@ WHY = Question(
     WhySettings,
     Why,
     "workprof.memory.why:why",
+    names=("task",),
     finds="reason for a request",
     version=6,
     ignores=("sizing.by_labels",),

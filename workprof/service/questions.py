@@ -104,7 +104,8 @@ def settings_from(question: Question[Any, Any], pairs: Sequence[tuple[str, str]]
             if path in values and not (path in several and isinstance(before, tuple) and isinstance(part, tuple)):
                 raise BadFields([FieldProblem(name, value, TWICE)])
             values[path] = (*before, *part) if path in values else part
-    missing = [leaf for leaf in own if leaf.path in question.names and leaf.path not in values and not leaf.default]
+    needed = [leaf for leaf in own if leaf.path in question.names or not leaf.about.empty]
+    missing = [leaf for leaf in needed if leaf.path not in values and _required(leaf, question)]
     if missing:
         raise BadFields([FieldProblem(missing[0].path, None, missing[0].about.help)])
     try:
