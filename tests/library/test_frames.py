@@ -240,3 +240,11 @@ def test_runs_that_did_not_finish_are_told():
         wp.profile(table.assign(status="failed"), named)
     with pytest.raises(wp.NotEnoughData, match="none of 120 runs finished"):
         wp.durations(table.assign(status="failed"))
+
+
+def test_a_request_of_each_core_is_of_all_cpus_of_its_run():
+    jobs = pd.DataFrame({"user": ["ann", "bob"], "requested_memory_bytes": ["4Gc", "8G"]})
+    with pytest.raises(wp.TraceError, match="'4Gc' in row 0, which is of each core; give requested_cpu_percent, too"):
+        jobs_of(jobs, {})
+    read = jobs_of(jobs.assign(requested_cpu_percent=[300, 200]).set_axis([7, 7]), {}).frame
+    assert read["requested_memory_bytes"].tolist() == [3 * 2**32, 2**33]

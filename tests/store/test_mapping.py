@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from workprof.core.causes import CAUSES, causes_of, was_killed_for_memory
-from workprof.core.errors import ColumnMissing, SettingsError, UnitUnknown
+from workprof.core.errors import ColumnMissing, SettingsError, TraceError, UnitUnknown
 from workprof.core.units import GIB
 from workprof.store.mapping import document, from_json, words_of
 from workprof.store.reports import FieldSource, IngestOptions
@@ -584,6 +584,19 @@ def test_a_request_of_each_node_or_core_is_asked(store, write, request_):
     text = table("job,runtime_s,nodes,mem_req", lambda at: (f"j{at}", 900, 2, request_ if at else "85G"))
     with pytest.raises(UnitUnknown, match=f"'{request_}' is of each"):
         store.ingest([write("n.csv", text)], AUTO)
+
+
+def test_a_request_of_each_core_is_of_all_cpus_of_its_run_and_none_without(store, write):
+    def text(cpus, request):
+        heading = f"job_name,duration_s,requested_memory_bytes{',requested_cpu_percent' if cpus else ''}"
+        return table(heading, lambda at: (f"j{at}", 900, request(at), *([cpus] if cpus else [])))
+
+    store.ingest([write("c.csv", text(400, lambda at: ("4Gc", "4G", "4Gn")[at % 3]))], IngestOptions())
+    assert store.frame("c", ["requested_memory_bytes"])["requested_memory_bytes"].tolist()[:3] == [2**34, 2**32, 2**32]
+    with pytest.raises(TraceError, match="'4Gc'"):
+        store.ingest([write("d.csv", text("", lambda at: "4Gc"))], IngestOptions())
+    report = store.ingest([write("e.csv", text("", lambda at: "4G" if at else "4Gc"))], IngestOptions())
+    assert any("'4Gc' in line 2" in check.message for check in report.checks)
 
 
 def test_a_request_goes_before_a_limit_and_a_time_is_no_user(store, write):

@@ -82,6 +82,9 @@ DESCRIPTIONS: dict[str, str] = {
 }
 """What each field means; the schema of a dataset says it again."""
 
+REQUEST, CPUS = "requested_memory_bytes", "requested_cpu_percent"
+"""A request for each core, as Slurm's '4Gc', is of so many cores."""
+
 TIME_FIELDS = ("submit_time_s", "start_time_s", "end_time_s")
 NAME_FIELDS = ("job_name", "task_name")
 USAGE_FIELDS = (

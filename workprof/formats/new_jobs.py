@@ -15,7 +15,7 @@ from workprof.core.text import near
 from workprof.core.units import FACTORS, GB, KIB, UNITS_OF
 from workprof.formats import FORMATS, rules_of, values
 from workprof.formats.declare import Rule
-from workprof.formats.fields import BOUNDS, FIELDS, TEXT_FIELDS, TIME_FIELDS
+from workprof.formats.fields import BOUNDS, CPUS, FIELDS, REQUEST, TEXT_FIELDS, TIME_FIELDS
 from workprof.store.lines import refuse_other_count, rows_under_header
 from workprof.store.text_shape import guessed_delimiter
 
@@ -33,12 +33,16 @@ MAY_BE = {
 }
 """Quantity -> what stands for one."""
 
-REQUEST, CPUS = "requested_memory_bytes", "requested_cpu_percent"
 IN_GB = {"requested_memory_gb": REQUEST}
 """Further names of fields, in GB (1e9 bytes)."""
 
 OF_EACH_CORE = re.compile(r"[0-9KMGTPkgt]c\s*\Z")
 """How a request for each core ends, such as Slurm's '4Gc' before 21.08."""
+
+
+def is_of_each_core(value: object) -> bool:
+    """Whether a size is written as one of each core."""
+    return isinstance(value, str) and OF_EACH_CORE.search(value) is not None
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Place:
 
     def of_each_core(self, value: object) -> bool:
         """Whether a value is a request for each core."""
-        return self.field == REQUEST and isinstance(value, str) and OF_EACH_CORE.search(value) is not None
+        return self.field == REQUEST and is_of_each_core(value)
 
 
 @dataclass(frozen=True)

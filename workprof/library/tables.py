@@ -19,7 +19,8 @@ from workprof.core.text import near
 from workprof.core.units import FACTORS, UNITS_OF
 from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.formats import FORMATS, ended_well, generic, rules_of, values
-from workprof.formats.fields import BOUNDS, FIELDS, TEXT_FIELDS, TIME_FIELDS
+from workprof.formats.fields import BOUNDS, CPUS, FIELDS, REQUEST, TEXT_FIELDS, TIME_FIELDS
+from workprof.formats.new_jobs import is_of_each_core
 from workprof.profiles.features import expand_features
 from workprof.profiles.settings import default_features
 from workprof.store.in_memory import WANTED, Given, frame_of, is_path, is_table, written
@@ -195,6 +196,17 @@ def _by_name(frame: pd.DataFrame, sources: Mapping[str, FieldSource], also: Sequ
         _require(name, frame)
     made = {field: _field(frame, field, source) for field, source in sources.items()}
     own = {name: _field(frame, name, None) for name in frame.columns if name in FIELDS and name not in made}
+    if REQUEST in made or REQUEST in own:
+        column = sources[REQUEST].column if REQUEST in sources else REQUEST
+        of_each = frame[column].map(is_of_each_core).to_numpy(dtype=bool)
+        cores = {**made, **own}.get(CPUS, pd.Series(np.nan, index=range(len(frame)))) / 100
+        if (of_each & cores.isna()).any():
+            row = int((of_each & cores.isna()).argmax())
+            raise TraceError(
+                f"{REQUEST} is {frame[column].iloc[row]!r} in row {row}, which is of each core; give {CPUS}, too"
+            )
+        request = made if REQUEST in made else own
+        request[REQUEST] = request[REQUEST].where(~of_each, request[REQUEST] * cores)
     beyond = []
     for field, column in {**made, **own}.items():
         if field in BOUNDS:

@@ -16,8 +16,8 @@ from workprof.core.arrays import SUBMITTED
 from workprof.core.errors import SettingsError
 from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
 from workprof.formats import values
-from workprof.formats.fields import BOUNDS, TEXT_FIELDS, TRUTH_FIELDS
-from workprof.formats.new_jobs import CPUS, IN_GB, FieldNames, Place
+from workprof.formats.fields import BOUNDS, CPUS, TEXT_FIELDS, TRUTH_FIELDS
+from workprof.formats.new_jobs import IN_GB, FieldNames, Place
 from workprof.memory.resources import KEY_COLUMNS
 
 LONGEST_TEXT = 4_096

@@ -8,9 +8,11 @@ from workprof.formats import values
 from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule, SourceColumn
 from workprof.formats.fields import (
     BOUNDS,
+    CPUS,
     FIELDS,
     LARGEST_NUMBER,
     OF_QUANTITY,
+    REQUEST,
     TIME_FIELDS,
     TIMING,
     TRUTH_FIELDS,
@@ -157,6 +159,13 @@ def compile_plan(
     present = [rule for rule in rules if rule.source in types]
     many = _many_machines(declared, present, types)
     outputs = [_field(rule, types[rule.source], declared, dialect, many, bounded=bounded) for rule in present]
+    cpus = next((output.reads for output in outputs if output.column.name == CPUS), "NULL")
+    outputs = [
+        replace(output, reads=_of_all_cores(output, cpus))
+        if output.is_text and rule.field == REQUEST and not rule.keep_source
+        else output
+        for output, rule in zip(outputs, present, strict=True)
+    ]
     made = {output.column.name: output for output in outputs}
     if declared.duration_from_times and {"start_time_s", "end_time_s"} <= made.keys():
         duration = _duration(made["start_time_s"].sql, made["end_time_s"].sql)
@@ -177,6 +186,12 @@ def compile_plan(
     return Plan(
         tuple(outputs), _finished(declared, made), _flags(declared, present, types, outputs), declared.nulls, bounded
     )
+
+
+def _of_all_cores(request: Output, cpus: str) -> str:
+    """The SQL of a request whose texts may be of each core ('4Gc'): NULL where the CPUs are not known."""
+    per = values.per(quoted(request.column.source))
+    return f"{request.reads} * CASE {per} WHEN 'c' THEN ({cpus}) / 100 ELSE 1 END"
 
 
 def number_sql(name: str, kind: str, unit: str) -> str:
