@@ -272,6 +272,17 @@ def test_a_run_without_a_time_is_no_node_s_newest(turned):
     assert any("no value has a time" in note for note in none.notes)
     dated = wp.rank_nodes(table.assign(at=[*times, *times])[order], started="at")
     assert [one.degraded is not None for one in sorted(dated.nodes, key=lambda one: one.node)] == [True, False]
+    texts = [str(pd.Timestamp(1.7e9 + at, unit="s", tz="UTC")) for at in [*times, *times]]
+    told = wp.rank_nodes(table.assign(at=texts)[order], started="at")
+    assert [one.degraded for one in told.nodes] == [one.degraded for one in dated.nodes]
+    with pytest.raises(wp.TraceError, match="'soon' in row 0"):
+        wp.rank_nodes(table.assign(at="soon"), started="at")
+
+
+@pytest.mark.parametrize("call", [wp.size_memory, wp.durations, wp.profile])
+def test_a_row_of_a_table_is_no_table(call):
+    with pytest.raises(wp.SettingsError, match="a Series is one column, not a table"):
+        call(pd.Series({"user": "ann", "requested_memory_bytes": 5.0}))
 
 
 RECORDS = {

@@ -12,7 +12,8 @@ import workprof as wp
 from tests.command_line import run_here
 from tests.formats.one_of_each import FILES
 from tests.library.test_calls import numbers
-from workprof.library.tables import jobs_of
+from workprof.library.tables import _by_name, jobs_of
+from workprof.store.in_memory import frame_of
 
 pytestmark = pytest.mark.slow
 
@@ -248,3 +249,28 @@ def test_a_request_of_each_core_is_of_all_cpus_of_its_run():
         jobs_of(jobs, {})
     read = jobs_of(jobs.assign(requested_cpu_percent=[300, 200]).set_axis([7, 7]), {}).frame
     assert read["requested_memory_bytes"].tolist() == [3 * 2**32, 2**33]
+
+
+def test_times_of_arrow_are_those_of_pandas():
+    """Its durations were read as nanoseconds, and its moments with a zone failed."""
+    lengths = pd.Series(pd.to_timedelta([90.5, 120, 7], unit="s"), name="duration_s")
+    moments = pd.Series(pd.date_range("2025", periods=3, tz="Europe/Berlin"), name="submit_time_s")
+    frame = pd.DataFrame({"group": ["a", "b", "c"], "submit_time_s": moments, "duration_s": lengths})
+    for column in ("submit_time_s", "duration_s"):
+        given = frame[["group", column]]
+        plain = _by_name(frame_of(given), {}, ()).frame[column]
+        arrow = _by_name(frame_of(given.convert_dtypes(dtype_backend="pyarrow").set_axis([4, 4, 5])), {}, ()).frame
+        assert arrow[column].tolist() == plain.tolist()
+    arrow = lengths.convert_dtypes(dtype_backend="pyarrow")
+    for given in (lengths, arrow, arrow.to_frame(), pd.DataFrame({"time": moments, "d": lengths}).convert_dtypes()):
+        assert wp.change_points(given).to_frame()["mean"].tolist() == pytest.approx([72.5])
+    values = np.random.default_rng(2).normal(size=(60, 2))
+    took = pd.Series(pd.to_timedelta(np.arange(1.0, 61), unit="s"))
+    wanted = wp.RuntimeRegressor().fit(values, took.dt.total_seconds()).predict(values)
+    asked = wp.RuntimeRegressor().fit(values, took.convert_dtypes(dtype_backend="pyarrow")).predict(values)
+    np.testing.assert_allclose(asked, wanted)
+    with pytest.raises(ValueError, match="holds moments"):
+        wp.ProfileClusterer().fit(frame.convert_dtypes(dtype_backend="pyarrow")[["submit_time_s", "duration_s"]])
+    twice = pd.concat([frame[["group", "duration_s"]], frame[["group"]]], axis=1)
+    with pytest.raises(ValueError, match="'group' is there more than once"):
+        wp.ProfileClassifier().fit(twice, [0, 1, 1])

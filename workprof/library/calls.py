@@ -32,6 +32,7 @@ from workprof.library.tables import (
     Source,
     checked_settings,
     jobs_of,
+    moments_of,
     plain_table,
     refuse_few_features,
     told,
@@ -46,7 +47,7 @@ from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.series import SeriesChanges, changes_of_series
 from workprof.profiles.fit import ProfileFit, fit_profiles
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
-from workprof.store.in_memory import Given, is_column, is_path, is_table
+from workprof.store.in_memory import Given, is_column, is_path, is_table, plain_times
 from workprof.store.mapping import shown
 from workprof.workbench import passing_workbench
 
@@ -232,7 +233,7 @@ def rank_nodes(  # noqa: PLR0913  by name
         value: column of the values; those of 0 or less have no ratio and are left out, counted.
         direction: column that says 'higher' or 'lower' (is better), or metric -> direction.
         aspect: column of what metrics are part of, such as cpu or disk; None = each metric is one by itself.
-        started: column of times (seconds or datetimes); runs far apart are resampled by campaign.
+        started: column of times (seconds, datetimes or their texts); runs far apart are resampled by campaign.
         weights: aspect -> weight; None = all alike.
         settings: prices, confidence, draws; of benchmark runs also which of them count.
 
@@ -274,7 +275,7 @@ def rank_nodes(  # noqa: PLR0913  by name
             "higher_is_better": words.astype(bool),
             "benchmark": names,
             "aspect": names if aspect is None else table[aspect].astype("str"),
-            "started_s": _moments(table[started]) if started else np.full(len(table), np.nan),
+            "started_s": moments_of(table, started) if started else np.full(len(table), np.nan),
         }
     ).reset_index(drop=True)
     options = {one: getattr(chosen, one) for one in ("prices_per_h", "confidence", "n_draws", "seed")}
@@ -323,13 +324,6 @@ def _weights(weights: Mapping[str, float] | None, aspects: pd.Series) -> dict[st
     return dict(weights or {})
 
 
-def _moments(column: pd.Series) -> Floats:
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        plain = column.dt.tz_convert(None) if getattr(column.dtype, "tz", None) is not None else column
-        return np.asarray((plain - pd.Timestamp(0)).dt.total_seconds(), dtype=np.float64)
-    return numbers_of(column.to_frame("started"), "started")
-
-
 def _series(data: Any, time_axis: int | None) -> tuple[Floats, tuple[str, ...], tuple[str, ...]]:
     """(n, T) samples, the names of the series, and what was no series, in words."""
     if is_path(data) or (is_table(data) and not is_column(data)):
@@ -345,6 +339,7 @@ def _series(data: Any, time_axis: int | None) -> tuple[Floats, tuple[str, ...], 
         others = [name for name in table.columns if name not in numeric]
         notes = (f"No series, as it holds times or texts: {shown(others)}.",) if others else ()
         return np.stack([numbers_of(table, name) for name in numeric]), tuple(numeric), notes
+    data = plain_times(data)
     kind = getattr(data, "dtype", None)
     if kind is not None and (pd.api.types.is_datetime64_any_dtype(kind) or pd.api.types.is_complex_dtype(kind)):
         raise SettingsError(f"the samples are {kind}; give real numbers")

@@ -34,6 +34,7 @@ from workprof.profiles.features import FeatureMatrix, apply_transform, fit_trans
 from workprof.profiles.names import OUTLIERS
 from workprof.profiles.settings import METHODS, METRICS
 from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours
+from workprof.store.in_memory import plain_times, with_plain_times
 
 SCALERS = ("none", "standard", "minmax", "robust", "power")
 REACH = 0.99
@@ -60,6 +61,7 @@ def _seed(random_state: Any) -> int:
 
 def _in_seconds(given: Any) -> Any:
     """A target with lengths of time in seconds: their own number is in nanoseconds or what they were made in."""
+    given = plain_times(given)
     kind = getattr(given, "dtype", None)
     if kind is None or not pd.api.types.is_timedelta64_dtype(kind):
         return given
@@ -73,7 +75,7 @@ def _plain(given: Any) -> Any:
     """
     if not isinstance(given, pd.DataFrame) or given.columns.has_duplicates:
         return given
-    made = {}
+    given, made = with_plain_times(given), {}
     for name in given.columns:
         column, kind = given[name], given[name].dtype
         if pd.api.types.is_datetime64_any_dtype(kind):
@@ -247,6 +249,9 @@ class ProfileClassifier(ClassifierMixin, _Gaps):  # type: ignore[misc]
     def _table(self, X: Any, y: Any, *, reset: bool) -> pd.DataFrame:  # noqa: N803
         """The rows as a table: texts as categories, all else as numbers."""
         X, frame = _plain(X), isinstance(X, pd.DataFrame)  # noqa: N806
+        if frame and X.columns.has_duplicates:
+            twice = X.columns[X.columns.duplicated()][0]
+            raise ValueError(f"the column {twice!r} is there more than once; rename one of them")
         texts = (
             ([name for name in X.columns if _is_text(name, X[name])] if reset else self.categories_) if frame else ()
         )

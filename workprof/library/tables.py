@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from workprof.core.arrays import SUBMITTED
+from workprof.core.arrays import SUBMITTED, Floats
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError, TraceError, UnitUnknown
 from workprof.core.text import near
 from workprof.core.units import FACTORS, UNITS_OF
@@ -251,6 +251,11 @@ def _field(frame: pd.DataFrame, field: str, source: FieldSource | None) -> pd.Se
     if pd.api.types.is_numeric_dtype(kind):
         return pd.Series(values_given.to_numpy(dtype=np.float64, na_value=np.nan) * factor)
     return _read(values_given, field, quantity, factor)
+
+
+def moments_of(frame: pd.DataFrame, name: str) -> Floats:
+    """(n,) seconds since 1970 of a column of seconds, datetimes or their texts; raises TraceError for another text."""
+    return _field(frame, "start_time_s", FieldSource(name)).to_numpy(dtype=np.float64)
 
 
 def unit_of(field: str, source: FieldSource) -> str:

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pandas as pd
 import pyarrow as pa
@@ -73,7 +73,7 @@ def arrow_table(given: object) -> pa.Table:
     if hasattr(given, "__arrow_c_stream__"):
         try:
             return _plain(pa.table(given))
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             raise SettingsError(f"a {type(given).__name__} is one column, not a table; give {WANTED}") from error
     raise SettingsError(f"the table is a {type(given).__name__}; give {WANTED}")
 
@@ -108,9 +108,28 @@ def _plain(table: pa.Table) -> pa.Table:
 def frame_of(given: object) -> pd.DataFrame:
     """A table in memory as a DataFrame with rows from 0; see `arrow_table`."""
     if isinstance(given, pd.DataFrame):
-        return _with_index(given)
+        return with_plain_times(_with_index(given))
     frame: pd.DataFrame = arrow_table(given).to_pandas()
     return frame
+
+
+def with_plain_times(given: pd.DataFrame) -> pd.DataFrame:
+    """A frame whose moments and lengths of time are pandas' own: those of Arrow are not known as times by its tests."""
+    arrow = [at for at, kind in enumerate(given.dtypes) if isinstance(kind, pd.ArrowDtype) and kind.kind in "mM"]
+    if not arrow:
+        return given
+    result = given.copy(deep=False)
+    for at in arrow:
+        result.isetitem(at, plain_times(given.iloc[:, at]))
+    return result
+
+
+def plain_times(given: Any) -> Any:
+    """A column as `with_plain_times` has it; anything else as it is."""
+    kind = getattr(given, "dtype", None)
+    if not isinstance(given, pd.Series) or not isinstance(kind, pd.ArrowDtype) or kind.kind not in "mM":
+        return given
+    return pa.array(given).to_pandas().set_axis(given.index).rename(given.name)
 
 
 NAMELESS = re.compile(r"Unnamed: \d+")
