@@ -79,6 +79,8 @@ def test_interactions_are_told_of_one_profile_s_odds():
     assert (
         words == "User and requested memory act together most: they change the odds of a profile 1.5-fold on average."
     )
+    fields = tuple({"user": "requested_cpu_percent"}.get(name, name) for name in found.fields)
+    assert interactions_sentence(replace(found, fields=fields)).startswith("Requested CPU and requested memory act")
     each = replace(found, classes=np.arange(more), interactions=found.interactions * more)  # a sum over the profiles
     assert interactions_sentence(each) == words
 

@@ -80,6 +80,7 @@ def test_the_whiskers_of_a_feature_are_runs_of_its_own_values(scaler):
             assert min(abs(own - row.raw_lower)) <= 1e-9 * abs(row.raw_lower)
             assert min(abs(own - row.raw_upper)) <= 1e-9 * abs(row.raw_upper)
     assert feature_boxes(fit, NAMES, "peak_memory_bytes").figure.layout.xaxis.type == "log"
+    assert "Raw values in the table are in bytes." in feature_boxes(fit, NAMES, "peak_memory_bytes").note
     assert feature_boxes(fit, NAMES, "other").figure.layout.xaxis.type is None
 
 

@@ -1,6 +1,7 @@
 """Demand over time: series equal a loop, anomalies name their runs, what is left out is counted, words are short."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -110,6 +111,19 @@ def test_anomalies_name_the_runs_behind_them_and_the_week_starts_on_monday():
     assert len(anomalies_table(found).rows) >= 3
     chart = demand_chart(found)
     assert [trace.name for trace in chart.figure.data][-1] == "forecast"
+
+
+def test_anomalies_of_other_rows_are_told_beside_the_number_and_a_trend_of_less_than_a_week():
+    jobs, _ = demand_trace(DemandTrace(days=140, seed=3))
+    found = asked(jobs, by="user")
+    row, other = found.rows[0], next(one for one in found.rows[1:] if one.anomalies)
+    quiet = replace(found, rows=(replace(row, anomalies=()), other))
+    detail = {one.label: one.detail for one in demand_answer(quiet).figures}["Anomalies"]
+    assert detail == f"{len(other.anomalies)} of other rows"
+    assert len(anomalies_table(quiet).rows) == len(other.anomalies)
+    (told,) = [note for note in demand_answer(asked(few_jobs(days=3), bins="hour")).notes if "a week" in note]
+    assert told.endswith("the trend of them is scaled up to a week.") and told.startswith("These bins cover ")
+    assert not [note for note in demand_answer(found).notes if "scaled up" in note]
 
 
 def test_a_short_trace_has_no_forecast_and_says_so():

@@ -11,7 +11,7 @@ from workprof.answers.forecasts import Naming, sum_words
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
 from workprof.core.units import fold, format_share
-from workprof.core.words import counted, label, listed, shortened
+from workprof.core.words import begun, counted, label, listed, shortened
 from workprof.forecasts.classifier_evaluation import (
     ClassifierEvaluation,
     ClassScore,
@@ -487,7 +487,7 @@ def own_class_sentence(result: GlobalExplanation, naming: Naming, profile: int |
     if not len(spread) or not spread.max():
         return f"No field changes the odds of {whose}."
     most = int(spread.argmax())
-    field = label(result.fields[most]).capitalize()
+    field = begun(label(result.fields[most]))
     return f"{field} matters most for {whose}: it changes the odds {fold(float(spread[most]))} on average."
 
 
@@ -496,7 +496,7 @@ def class_fields_sentence(lines: Sequence[str], means: Any, naming: Naming, prof
     whose = "a run's own class" if profile is None else naming.name(profile)
     if not len(means) or not means.sum():
         return f"No field changes the odds of {whose}."
-    return f"{listed(lines[:2]).capitalize()} decide most on {whose}."
+    return f"{begun(listed(lines[:2]))} decide most on {whose}."
 
 
 def dependence_sentence(field: str, shown: Any, effects: Any) -> str:
@@ -506,7 +506,7 @@ def dependence_sentence(field: str, shown: Any, effects: Any) -> str:
     names, places = np.unique(shown, return_inverse=True)
     means = np.bincount(places, weights=effects) / np.bincount(places)
     most = int(np.abs(means).argmax())
-    verb, what = "raises" if means[most] >= 0 else "lowers", f"{label(field).capitalize()} {shortened(names[most], 40)}"
+    verb, what = "raises" if means[most] >= 0 else "lowers", f"{begun(label(field))} {shortened(names[most], 40)}"
     return f"{what} moves the odds most: it {verb} them {fold(float(means[most]))}."
 
 
@@ -518,7 +518,7 @@ def interactions_sentence(result: GlobalExplanation) -> str:
     first, second = np.unravel_index(int(pairs.argmax()), pairs.shape)
     names = listed([label(result.fields[second]), label(result.fields[first])])
     each = fold(2 * float(pairs.max()) / len(result.classes))
-    return f"{names.capitalize()} act together most: they change the odds of a profile {each} on average."
+    return f"{begun(names)} act together most: they change the odds of a profile {each} on average."
 
 
 def interactions_note(result: GlobalExplanation) -> str:

@@ -265,10 +265,13 @@ def _ahead_words(result: Demand, ahead: WeeksAhead) -> str:
 
 
 def _largest(result: Demand, row: DemandRow) -> str:
+    """The largest anomaly of a row, and how many others the table of all rows has."""
+    others = sum(len(one.anomalies) for one in result.rows) - len(row.anomalies)
+    beside = f"{others:,} of other rows" if others else ""
     if not row.anomalies:
-        return ""
+        return beside
     largest = max(row.anomalies, key=lambda one: abs(one.value - one.expected))
-    return f"largest: {moment(result, largest.bin)}"
+    return "; ".join(filter(None, (f"largest: {moment(result, largest.bin)}", beside)))
 
 
 def anomaly_words(result: Demand, one: Anomaly) -> str:
@@ -305,8 +308,16 @@ def notes(result: Demand) -> Iterator[str]:
             f"If the trace has only runs that had ended, its last {late} {'lacks' if result.n_late == 1 else 'lack'} "
             "long ones. A fall there may be of that alone."
         )
+    if (covered_s := _covered_s(result)) < 7 * DAY_S:
+        yield f"These bins cover {format_duration(covered_s)}: the trend of them is scaled up to a week."
     if result.settings.bins == "hour" and of != DURATION:
         yield "The forecast is of days."
+
+
+def _covered_s(result: Demand) -> float:
+    """From the first bin with a value to the last."""
+    known = (~_missing(result.rows[0])).nonzero()[0]
+    return float(result.edges_s[known[-1] + 1] - result.edges_s[known[0]]) if len(known) else 0.0
 
 
 def demand_answer(result: Demand) -> Answer:

@@ -9,7 +9,7 @@ from workprof.answers.profiles import Names, together
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
 from workprof.core.units import format_share
-from workprof.core.words import counted, label
+from workprof.core.words import begun, counted, label
 from workprof.profiles.membership import Membership, WeighedRun
 from workprof.profiles.names import OUTLIERS, UNCLUSTERED
 
@@ -49,7 +49,7 @@ def _profile(names: Names, number: int) -> str:
 
 
 def _metadata(name: str) -> Column:
-    return Column(f"of_{name}", lambda run: run.named[name], label(name).capitalize())
+    return Column(f"of_{name}", lambda run: run.named[name], begun(label(name)))
 
 
 def _away(run: WeighedRun) -> str:

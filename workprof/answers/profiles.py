@@ -573,12 +573,14 @@ def stability_sentence(result: Stability, names: Mapping[int, str]) -> str:
     )
 
 
-def boxes_note(scaler: str, *, scaled: bool, zero: bool) -> str:
+def boxes_note(scaler: str, of_values: str, *, scaled: bool, zero: bool) -> str:
     """What boxes and whiskers of a feature are, and where a zero lies on a logarithmic axis."""
     edge = " Zero lies at the left edge." if zero else ""
+    raw = f" Raw values in the table are in {of_values}." if of_values else ""
     unit = f" Scaled units (scaler: {scaler}) are those of the distances between runs." if scaled else ""
     return (
         f"Boxes: quartiles. Whiskers: outermost runs within 1.5 interquartile ranges. σ: in scaled units.{unit}{edge}"
+        f"{raw}"
     )
 
 

@@ -89,13 +89,17 @@ def label(field: str) -> str:
     return " ".join(_WORDS.get(word, word) for word in stem.split("_"))
 
 
+def begun(text: str) -> str:
+    """A text as it begins a sentence: 'Requested CPU' (`capitalize` makes 'Requested cpu')."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def title(field: str, unit_name: str | None = None) -> str:
     """An axis title with the unit: 'CPU usage (% of one core)'."""
     name = unit(field) if unit_name is None else unit_name
     if name == "percent":
         name = "% of one GPU" if "gpu" in field else "% of one core"
-    text = label(field)
-    return f"{text[:1].upper()}{text[1:]}" + (f" ({name})" if name else "")
+    return begun(label(field)) + (f" ({name})" if name else "")
 
 
 def column_words(name: str) -> str:

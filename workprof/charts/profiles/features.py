@@ -17,7 +17,7 @@ from workprof.charts.durations.observed import value_axis
 from workprof.charts.profiles.overview import sizes
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR, WIDE_ONLY, rows_height
-from workprof.core.words import distinct, label, plotly_text, shortened
+from workprof.core.words import begun, distinct, label, plotly_text, shortened, unit
 from workprof.profiles.features import FittedTransform, scale_values
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.metadata import Heatmap
@@ -57,7 +57,7 @@ def feature_boxes(
         + "; ".join(f"{table['name'].iloc[i]}: {words}" for i, words in extremes.items())
         + ".",
         data=table,
-        note=rests_on(fit, boxes_note(fit.settings.scaler, scaled=units != UNITS[0], zero=axis.zero)),
+        note=rests_on(fit, boxes_note(fit.settings.scaler, unit(feature), scaled=units != UNITS[0], zero=axis.zero)),
     )
 
 
@@ -255,7 +255,7 @@ def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: 
                 },
             )
         ],
-        x={"title": label(field).capitalize(), "showgrid": False, "zeroline": False},
+        x={"title": begun(label(field)), "showgrid": False, "zeroline": False},
         y={"autorange": "reversed", "showgrid": False, "zeroline": False},
         height=rows_height(len(lines)) + 60,
     )
