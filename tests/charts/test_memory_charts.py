@@ -301,7 +301,10 @@ def test_the_pick_of_a_price_becomes_a_scenario():
 def test_every_point_of_the_plane_is_in_the_table():
     found = given.replayed()
     assert len(frontier_chart(found, 0.0).data) == len(found.policies) + len(found.frontier)
-    assert frontier_chart(found, 0.0).takeaway.startswith("With their usual settings, ")  # unlike the curve beside them
+    words = frontier_chart(found, 0.0).takeaway
+    assert words.startswith("With their usual settings, ")  # unlike the curve beside them
+    good, names = int(words.split()[4]), words.partition(": ")[2]
+    assert len(names.split("; ")) == good  # names have commas
     assert "GB·h" not in rules_note(found, list(found.policies.values()))  # which the table has
 
 

@@ -105,6 +105,12 @@ def test_long_tables_are_cut_on_the_page_and_whole_in_the_bundle():
         assert len(pd.read_csv(bundle.open(written["files"][1]["file"]))) == MOST_ROWS + 50
 
 
+def test_a_table_without_rows_says_so_below_its_title():
+    report = by_hand(pd.DataFrame({"a": []}), "plain")
+    assert "<h3>plain</h3><p>None.</p>" in report_html(report)
+    assert '<th scope="col">' not in without_plotly(report_html(report))
+
+
 def test_a_table_of_an_answer_is_printed_as_a_page_shows_it_and_saved_whole():
     share = Column("saved_share", "", "Saved", unit="share", help=EVIL)
     columns = (Column("name", "", EVIL), share, Column("rows", "", aside=True), Column("note", "", "Note"))

@@ -13,7 +13,7 @@ from workprof.core.answer import Answer, Figure, Table
 from workprof.core.stats import FEWEST_RUNS
 from workprof.core.table import Column
 from workprof.core.units import GB, format_share, gb, gb_h, number, saved
-from workprof.core.words import counted, listed
+from workprof.core.words import counted
 from workprof.memory.frontier import FrontierPoint
 from workprof.memory.orders import FINISHED, SUBMITTED
 from workprof.memory.origins import TABLE
@@ -274,7 +274,7 @@ def rules_sentence(result: ReplayResult) -> str:
     if now is None:
         return f"{counted(len(known), 'rule')} on the same runs."
     good = [one for one in known if one.failures <= now.failures and one.wasted_gb_h < now.wasted_gb_h]
-    names = listed([policy_name(one.policy) for one in sorted(good, key=lambda one: one.wasted_gb_h)])
+    names = "; ".join(policy_name(one.policy) for one in sorted(good, key=lambda one: one.wasted_gb_h))  # have commas
     words = f"With their usual settings, {len(good)} of {counted(len(known), 'rule')}"
     waste = "wastes" if len(good) == 1 else "waste"
     return f"{words} {waste} less than requests enforced at no more kills{f': {names}' if good else ''}."

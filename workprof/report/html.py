@@ -120,6 +120,10 @@ def _about(report: Report) -> str:
     return f"<p>{_text(facts)}</p>{flag}{shares}{note}"
 
 
+NO_ROWS = "None."
+"""Below the title of a table without rows."""
+
+
 def _decision(decision: Decision) -> str:
     """Return the first page: what to do, one chart, the largest waste, the risks."""
     advice = f"<p>{_text(decision.advice)}</p>" if decision.advice else ""
@@ -199,6 +203,8 @@ def _table(table: Table) -> str:
 
 def _rows(table: Table) -> str:
     frame, told = table.frame, table.told
+    if not len(frame):
+        return f"<p>{NO_ROWS}</p>"
     if told is None:
         names = [heading(str(name)) for name in frame.columns]
         lines = ["".join(map(_td, row)) for row in frame.head(MOST_ROWS).itertuples(index=False, name=None)]
