@@ -197,13 +197,13 @@ def _by_name(frame: pd.DataFrame, sources: Mapping[str, FieldSource], also: Sequ
     made = {field: _field(frame, field, source) for field, source in sources.items()}
     own = {name: _field(frame, name, None) for name in frame.columns if name in FIELDS and name not in made}
     if REQUEST in made or REQUEST in own:
-        column = sources[REQUEST].column if REQUEST in sources else REQUEST
-        of_each = frame[column].map(is_of_each_core).to_numpy(dtype=bool)
+        asked = sources[REQUEST].column if REQUEST in sources else REQUEST
+        of_each = frame[asked].map(is_of_each_core).to_numpy(dtype=bool)
         cores = {**made, **own}.get(CPUS, pd.Series(np.nan, index=range(len(frame)))) / 100
         if (of_each & cores.isna()).any():
             row = int((of_each & cores.isna()).argmax())
             raise TraceError(
-                f"{REQUEST} is {frame[column].iloc[row]!r} in row {row}, which is of each core; give {CPUS}, too"
+                f"{REQUEST} is {frame[asked].iloc[row]!r} in row {row}, which is of each core; give {CPUS}, too"
             )
         request = made if REQUEST in made else own
         request[REQUEST] = request[REQUEST].where(~of_each, request[REQUEST] * cores)
