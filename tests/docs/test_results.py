@@ -179,6 +179,8 @@ WITHOUT = {
     "What the phases carry": "a search for a design that was not kept",
     "One point per run in the same distance": "designs that were tried and not kept",
     "**Classifier, calibration.**": "planted profiles, which no command reads",
+    "**Classifier, few known fields.**": "planted profiles, which no command reads",
+    "By job the same six": "a mean of the table above, by job",
     "By group the goal is .03": "a look into one group of the table above",
     "About 25 variants of the calibration": "variants that were tried and not kept",
     "How small can the ECE be here": "a bootstrap that was made once",

@@ -234,7 +234,7 @@ def test_a_mapping_is_read_or_refused(folder, content):
     path = folder / "map.json"
     path.write_bytes(content)
     try:
-        found = read_mapping(path)
+        found = read_mapping(path, "--map")
     except SettingsError as error:
         assert "map.json" in str(error)
         return

@@ -107,12 +107,14 @@ NOT_KEPT = {
     "digest": "of the answers of changes and memory plan (tests of the digest)",
     "refresh": "reads a source (tests of refresh)",
     **dict.fromkeys(
-        ("synth pai", "synth pai-tables", "synth telemetry", "synth demand", "synth benchmarks"),
+        ("synth pai", "synth pai-tables", "synth telemetry", "synth demand", "synth benchmarks", "synth nextflow"),
         "answers what it wrote",
     ),
     "ingest": "kept as ingest-again, and for every format in store/",
     "report": "kept as headings",
     "memory violations": "names its replacement",
+    "nodes schedule": "kept as memory schedule",
+    "profiles over-time": "kept as memory demand (tests of the contract compare them)",
     "size": "the bytes of memory export (tests of the command compare them)",
 }
 """Command -> why its answer is not kept."""

@@ -133,7 +133,7 @@ def test_rules_of_a_file_are_checked_and_not_kept(bench, tmp_path):
         '[a]\ndataset = "jobs"\nwhen = "kills_per_day"': "a: --when is 'kills_per_day'",
         '[a]\ndataset = "jobs"\nwhen = "nothing > 5"': "no number is called 'nothing'",
         '[a]\ndataset = "jobs"\nwhen = "kills_per_day > 5"\ncolour = 1': "'colour' is not known",
-        "[a": "cannot be read as TOML",
+        "[a": "the rules cannot be read",
     }.items():
         refused = run(text)
         assert (refused.status, words in refused.err) == (2, True), refused.err

@@ -100,7 +100,7 @@ def rules_of(path: Path) -> tuple[Alert, ...]:
 
     Raises SettingsError for a file that cannot be read, has no rule, or one that is none.
     """
-    tables = read_toml(path)
+    tables = read_toml(path, "rules")
     if not tables:
         raise SettingsError(f"{path} has no rule; write [NAME], and below it dataset and when, such as {EXAMPLES}")
     rules = []

@@ -49,12 +49,12 @@ class Host:
         return [*before[:1], *(self.options if before else ()), *before[1:], *after]
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """The document of a plan or of rules; raises SettingsError."""
+def read_toml(path: Path, what: str = "plan") -> dict[str, Any]:
+    """The document of a plan, or of what else it is; raises SettingsError."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise SettingsError(f"{path} cannot be read as TOML ({error})") from None
+        raise SettingsError(f"{path}: the {what} cannot be read ({error})") from None
 
 
 def table_of(given: Any, what: str, path: Path, known: Sequence[str] = ()) -> dict[str, Any]:
