@@ -200,6 +200,8 @@ def test_table_iv_puts_the_published_means_beside_hdbscan_only():
     assert math.isnan(outliers.loc["OPTICS", "published_mean"])
     assert table.columns[-1].cell(table.rows[0]) == "40,331"
     assert "HDBSCAN finds 2 to 7 profiles" in summary_sentence(summarise_runs(RUNS))
+    one = [replace(line, minimum=1, maximum=1) for line in summarise_runs(RUNS) if line.score == "n_clusters"]
+    assert "HDBSCAN finds 1 profile (" in summary_sentence(one)
     assert summary_sentence(()) == "No setting is finished."
 
 

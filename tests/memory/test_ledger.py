@@ -214,6 +214,17 @@ def test_the_filter_of_a_finding_lists_the_runs_that_it_counts(bench, by):
         assert (np.diff(runs.wasted_each) <= 1e-9).all()
 
 
+def test_findings_in_a_file_have_their_amounts_as_numbers_with_a_unit_each(bench):
+    ledger = bench.ledger("slurm")
+    table = ledger_answer(ledger).tables[0].frame()
+    assert table["wasted_amount"].tolist() == [one.amount for one in ledger.findings]
+    assert table["wasted_unit"].tolist() == [one.unit for one in ledger.findings]
+    for row, one in zip(table.itertuples(), ledger.findings, strict=True):
+        if one.row is not None:
+            assert (row.size_amount, row.saved_amount) == (one.row.size, one.row.saved)
+            assert row.saved.endswith(row.saved_unit) and (one.amount_unit == row.amount_unit)
+
+
 def test_a_finding_is_the_row_of_the_verdict_on_its_key(bench):
     ledger, verdict = bench.ledger("slurm"), bench.verdict("slurm")
     rows = {one.resource: list(one.rows) for one in verdict.resources}

@@ -459,8 +459,9 @@ def profiles_sentence(result: EstimateEvaluation, named: Callable[[ProfileErrors
         return f"In every profile {best} is off by more than 100 % for at most {OFTEN} of the runs."
     worst = ", ".join(f"{named(one)} ({format_share(one.beyond_100pct_share, 0)})" for one in often[:3])
     others = f" and {len(often) - 3} more" if len(often) > 3 else ""
+    of_all = f"{len(often)} of {counted(len(result.by_profile), 'profile')}"
     return (
-        f"In {len(often)} of {len(result.by_profile)} profiles, over {OFTEN} of the runs are off by more than 100 %. "
+        f"In {of_all}, over {OFTEN} of the runs are off by more than 100 %. "
         f"By {best}, they are most in {worst}{others}."
     )
 

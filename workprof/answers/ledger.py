@@ -383,8 +383,15 @@ FINDINGS = (
     Column(
         "why", lambda one: why(one.row, one.sized, one.amount_unit) if one.row else one.lacking, "Why", width="large"
     ),
+    Column("wasted_amount", "amount", aside=True),
+    Column("wasted_unit", "unit", aside=True),
+    Column("requested_amount", "requested", aside=True),
+    Column("size_amount", lambda one: one.row.size if one.row else None, aside=True),
+    Column("amount_unit", aside=True),
+    Column("saved_amount", lambda one: one.row.saved if one.row else None, aside=True),
+    Column("saved_unit", lambda one: SAVED_UNITS[one.sized] if one.row else None, aside=True),
 )
-"""A line per finding."""
+"""A line per finding; files have its amounts as numbers, too, each with its unit beside it."""
 
 
 def _held(at: int) -> Column:

@@ -347,10 +347,14 @@ def standing_words(standing: Standing) -> str:
     return f"{standing.runs_done:,} of {standing.runs:,} settings{left_out}"
 
 
+def _range_words(low: float, high: float) -> str:
+    return counted(int(low), "profile") if low == high else f"{low:,.0f} to {high:,.0f} profiles"
+
+
 def summary_sentence(summary: Sequence[ScoreSummary]) -> str:
     """What Table IV says about the number of profiles."""
     parts = [
-        f"{ALGORITHM_WORDS[line.algorithm]} finds {line.minimum:,.0f} to {line.maximum:,.0f} profiles "
+        f"{ALGORITHM_WORDS[line.algorithm]} finds {_range_words(line.minimum, line.maximum)} "
         f"(median {line.median:,.0f}) over {line.runs} settings"
         for line in summary
         if line.score == "n_clusters" and line.runs
