@@ -197,7 +197,7 @@ def test_the_first_page_of_a_trace_without_memory_answers_for_its_gpus(workbench
     rows.assign(gpu_usage_percent=90.0).to_parquet(tmp_path / "gpus.parquet")
     workbench.ingest([tmp_path / "gpus.parquet"])
     found = make_report(workbench, "gpus", ["data"]).decision
-    assert found.summary.startswith("77 % of requested GPUs are never used: 279 of 360 GPU·h.")
+    assert found.summary.startswith("78 % of requested GPUs are never used: 279 of 360 GPU·h.")
     assert found.advice.startswith("2 findings")
     assert [one.label for one in found.headlines] == ["Wasted GPUs", "Not finished"]
     assert len(found.tables[0].frame) == 2 and found.chart is not None and found.risks == ()

@@ -52,7 +52,7 @@ RULES = {
         Rule("gpu_zero", "GPUs requested and not used", GPUS),
         Rule("gpu_low", "low use of GPUs", GPUS),
         Rule("gpu_memory", "too much memory for each GPU", GPUS, "the memory of a GPU's share of the node"),
-        Rule("gpu_cores", "too many cores for each GPU", GPUS, "the number of cores of a GPU's share of the node"),
+        Rule("gpu_cores", "too many cores for each GPU", GPUS, "the core count of a GPU's share of the node"),
         Rule("time_limit", "time limit far too long", LIMIT),
         Rule(SPREAD, "more nodes than the cores need", NODES, "the cores of a node"),
         Rule("out_of_memory", "runs killed for their memory", MEMORY),
