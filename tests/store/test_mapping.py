@@ -517,7 +517,7 @@ def test_a_dump_of_slurms_database_has_its_units(store, write, resources):
     lines = (f"0,lab,{at},1001,a,3,4,{memory},120,{t},{t + 600}," for at, t, memory in begun)
     text = "\n".join((heads, *(line + f'"{resources.replace(";", ",")}"' for line in lines)))
     report = store.ingest([write("d.csv", text)], AUTO)
-    assert "named like a field" not in {check.name for check in report.checks}
+    assert "unread columns" not in {check.name for check in report.checks}
     fields = ["user", "group", "duration_s", "time_limit_s", "requested_memory_bytes"]
     wanted = ["1001", "lab", 600, 7200, 4 * GIB]
     assert store.frame("d", fields).iloc[0, 1:].tolist() == wanted
@@ -786,7 +786,7 @@ def test_a_field_with_doubtful_separators_of_thousands_is_told(store, write):
     number = "1,288"
     text = "job_id,duration_s,mem_used_mb\n" + f'1,60,"{number}"\n2,60,"{number}"\n'
     report = store.ingest([write("jobs.csv", text)], IngestOptions())
-    (check,) = (check for check in report.checks if check.name == "named like a field")
+    (check,) = (check for check in report.checks if check.name == "unread columns")
     assert check.level == "warning" and f"{number!r} without separators of thousands" in check.message
 
 

@@ -467,7 +467,7 @@ def test_a_cell_that_cannot_be_read_hides_no_column(store, write):
 def test_a_column_that_is_named_like_a_field_and_holds_words_is_told(store, write):
     text = "job,runtime_s,memory_requested\na,100,high\nb,200,low\nc,300,high\n"
     _, _, checks = loaded(store, write("n.csv", text))
-    assert "'memory_requested' (requested_memory_bytes)" in checks["named like a field"].message
+    assert "'memory_requested' (requested_memory_bytes)" in checks["unread columns"].message
 
 
 @pytest.mark.parametrize("moment", ["13-10-26 10:00", "2026-10-13 10:00:00 CST"])
@@ -539,7 +539,7 @@ def test_moments_since_1970_beside_those_without_a_zone_are_told(store, write):
 def test_numbers_with_a_decimal_comma_between_commas_name_the_option(store, write):
     rows = "".join(f'j{at},60,"{at},{at + 1}"\n' for at in range(6))
     _, _, checks = loaded(store, write("c.csv", f"job,runtime_s,peak_rss_gb\n{rows}"))
-    assert "such as '0,1' need the decimal sign (--decimal ," in checks["named like a field"].message
+    assert "such as '0,1' need the decimal sign (--decimal ," in checks["unread columns"].message
 
 
 TOTAL = ("Total,,40,64", ",TOTAL:,40,64", "Grand total,,40,64", "Summe,,40,64")

@@ -164,7 +164,7 @@ def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]
         if comma:
             more = f"; numbers such as {comma!r} need the decimal sign (--decimal , in a shell)"
         level = "warning" if separated or {*columns.values()} & {*TIME_FIELDS, REQUESTED, USED} else "info"
-        result.append(Check("named like a field", level, len(columns), message + more))
+        result.append(Check("unread columns", level, len(columns), message + more))
     left = [column for column in look.columns if column not in {source.column for source in mapping.values()}]
     if USED not in mapping and (of_either := memory_of_either(look, left)):
         named = ", ".join(map(repr, of_either[:SHOWN_VALUES]))
