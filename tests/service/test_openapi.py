@@ -172,6 +172,10 @@ def test_the_descriptions_of_bodies_refuse_what_is_none(document):
     for body in ({"jobs": 3}, {"jobs": []}, {"jobs": [3]}, {"explain": "yes"}, {"dataset": 7}, {"instances": -1}):
         with pytest.raises(jsonschema.ValidationError):
             check(document, schema, body)
+    run = document["components"]["schemas"]["RunWithId"]
+    check(document, run, {"run": "a", "out_of_memory_kills": True, "peak_memory_is_lower_bound": 1})
+    with pytest.raises(jsonschema.ValidationError):
+        check(document, run, {"run": "a", "duration_s": True})
 
 
 @pytest.mark.soak

@@ -24,6 +24,11 @@ DECLARED = ("--include-path-regex", "^/v1/questions/", "--phases", "fuzzing", "-
 """Questions are computed, two at a time: what waits too long is a 503 or a 504, which the description tells."""
 ASKED = (*DECLARED[:-1], "4", "--mode", "positive")
 """The same of datasets and names that there are, with settings as the description has them: most are computed."""
+REFUSED = """
+[checks]
+negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, "5xx"]
+"""
+"""How what is none may be answered: as usual, and 413, as a list of too many runs is too large a body."""
 SAMPLES = ROOT / "data" / "sample"
 THERE = """
 [parameters]
@@ -53,8 +58,8 @@ parameters = { "query.dataset" = "configurations" }
 def test_the_service_keeps_to_its_own_description(filled, tmp_path, options):
     home = tmp_path / "home"
     shutil.copytree(filled, home)
+    (tmp_path / "schemathesis.toml").write_text(REFUSED + THERE * (options is ASKED), encoding="utf-8")
     if options is ASKED:
-        (tmp_path / "schemathesis.toml").write_text(THERE, encoding="utf-8")
         for path in ("telemetry.csv", "benchmarks.jsonl", "configurations.csv"):
             assert run_here("ingest", SAMPLES / path, "--name", path.partition(".")[0], home=home).status == 0
     with serving(home, "--dataset", "small", "--timeout", "5", WORKPROF_TOKEN="secret") as client:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool, WithJs
 
 from workprof.core.units import GB
 from workprof.forecasts.encoder import SUBMIT_FIELDS
-from workprof.formats.fields import DESCRIPTIONS, TEXT_FIELDS
+from workprof.formats.fields import DESCRIPTIONS, TEXT_FIELDS, TRUTH_FIELDS
 from workprof.formats.new_jobs import IN_GB
 from workprof.memory.resources import KEY_COLUMNS
 from workprof.service.jobs import LONGEST_TEXT, most_of
@@ -35,6 +35,7 @@ def _value(name: str, words: str) -> Any:
     """A field of a job: read by the names and units of the trace, so anything is let through here."""
     most = most_of(IN_GB[name]) / GB if name in IN_GB else most_of(name)
     number = [{"type": "number", "minimum": 0, "maximum": most}, _DIGITS, {"type": "null"}]
+    number += [{"type": "boolean"}] if name in TRUTH_FIELDS else []
     schema = {"anyOf": _TEXT if name in TEXT_FIELDS else number, "description": words}
     return (Annotated[Any, WithJsonSchema(schema)], Field(default=None, json_schema_extra=_no_default))
 
