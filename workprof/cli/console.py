@@ -34,10 +34,12 @@ Home = Annotated[
     typer.Option("--home", help="Folder of database and cache (default: WORKPROF_HOME).", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
-ONLY = (
-    "Only runs of it, such as user=ann; repeat. Short: --user, --group, --partition, --namespace, --workload, --task, "
-    "--node-kind."
-)
+SCOPED = {
+    **{name: name for name in ("user", "group", "partition", "namespace", "workload")},
+    **{"task": "task_name", "node_kind": "node_kind"},
+}
+"""Option of a scope -> the column whose values it takes: each is short for --only, where a command has no such own."""
+ONLY = f"Only runs of it, such as user=ann; repeat. Short: --{', --'.join(SCOPED).replace('_', '-')}."
 PERIOD = "Only runs that start then: 2026-01, 2026-01-15..2026-02-14. Its ends alone: --since, --until."
 Only = Annotated[
     list[str] | None,

@@ -4,6 +4,7 @@ import errno
 import functools
 import gc
 import importlib
+import inspect
 import io
 import os
 import sys
@@ -18,7 +19,18 @@ from typer.core import TyperGroup
 
 import workprof
 from workprof.cli import kept
-from workprof.cli.console import Only, Period, choose_file, choose_home, choose_wait, leave, warn
+from workprof.cli.console import (
+    SCOPED,
+    Only,
+    Period,
+    choose_file,
+    choose_home,
+    choose_wait,
+    leave,
+    parameter,
+    register,
+    warn,
+)
 from workprof.core.ending import ending_at_once
 from workprof.core.errors import Cancelled, HomeBusy, StepFailed, WorkprofError
 from workprof.core.settings import LONGEST_WAIT_S
@@ -155,7 +167,6 @@ WITHOUT_TABLE = frozenset(
 )
 """Commands that write something else, or change what is kept."""
 SHORT = typer.Option(hidden=True)
-Short = Annotated[list[str] | None, SHORT]
 Csv = Annotated[bool, typer.Option("--csv", help="Print a table as CSV.")]
 Markdown = Annotated[bool, typer.Option("--md", help="Print the answer as Markdown.")]
 Parquet = Annotated[bool, typer.Option("--parquet", help="Print a table as Parquet.")]
@@ -211,11 +222,6 @@ def _filing(callback: Any, own_output: bool) -> Any:
     return filing
 
 
-SCOPED = {
-    **{name: name for name in ("user", "group", "partition", "namespace", "workload")},
-    **{"task": "task_name", "node_kind": "node_kind"},
-}
-"""Option of a scope -> the column whose values it takes: each is short for --only, where a command has no such own."""
 ENDS = ("since", "until")
 
 
@@ -237,7 +243,9 @@ def _narrowing(callback: Any, columns: Mapping[str, str], ends: Sequence[str], *
 
 def _common_options() -> dict[str, Any]:
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command()(_common)
+    shorts = [parameter(name, Annotated[list[str] | None, SHORT], None) for name in SCOPED]
+    shorts += [parameter(name, Annotated[str | None, SHORT], None) for name in ENDS]
+    register(alone, "common", "", lambda **_: None, [*inspect.signature(_common).parameters.values(), *shorts])
     result: dict[str, Any] = {str(one.name): one for one in typer.main.get_command(alone).params}
     result["wait"].expose_value = False
     return result
@@ -247,15 +255,6 @@ def _common(
     wait: Wait = None,
     only: Only = None,
     period: Period = None,
-    since: Annotated[str | None, SHORT] = None,
-    until: Annotated[str | None, SHORT] = None,
-    user: Short = None,
-    group: Short = None,
-    partition: Short = None,
-    namespace: Short = None,
-    workload: Short = None,
-    task: Short = None,
-    node_kind: Short = None,
     csv: Csv = False,
     md: Markdown = False,
     parquet: Parquet = False,
