@@ -48,6 +48,9 @@ def is_path(given: object) -> bool:
     return isinstance(given, (str, os.PathLike))
 
 
+REFUSED_BY_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
+
+
 def arrow_table(given: object) -> pa.Table:
     """A table in memory as Arrow; an index of a DataFrame that has a name is a column, as in a file of it.
 
@@ -67,13 +70,13 @@ def arrow_table(given: object) -> pa.Table:
             raise TraceError(f"the column {repeated[0]!r} is there more than once; rename one of them")
         try:
             return _plain(pa.Table.from_pandas(_of_one_kind(given.rename(columns=str)), preserve_index=False))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        except REFUSED_BY_ARROW as error:
             text = "; ".join(str(one) for one in error.args)[:300]
             raise TraceError(f"a column holds values of several kinds ({text}); make them one kind") from error
     if hasattr(given, "__arrow_c_stream__"):
         try:
             return _plain(pa.table(given))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        except REFUSED_BY_ARROW as error:
             raise SettingsError(f"a {type(given).__name__} is one column, not a table; give {WANTED}") from error
     raise SettingsError(f"the table is a {type(given).__name__}; give {WANTED}")
 
