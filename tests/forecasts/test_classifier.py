@@ -16,7 +16,6 @@ from workprof.forecasts.boosting import (
     NEWNESS,
     TEMPERATURES,
     best_temperature,
-    best_threshold,
     grow_trees,
     log_loss,
     margins,
@@ -236,24 +235,13 @@ def test_temperature_undoes_overconfidence():
     )
 
 
-def test_threshold_is_the_best_of_all_by_trying():
-    draw = np.random.default_rng(0)
-    stated = np.round(draw.random(300), 2)
-    right = draw.random(300) < stated
-    weights = draw.integers(1, 4, 300).astype(float)
-    for cost in (0.5, 1.0, 4.0):
-        found = best_threshold(stated, right, weights, cost)
-        gains = {t: (np.where(right, 1, -cost) * weights)[stated >= t].sum() for t in (found, *np.unique(stated))}
-        assert np.isclose(gains[found], max(gains.values()))
-    assert best_threshold(stated, np.zeros(300, dtype=bool), weights, 1.0) == 0.5
-
-
-def test_held_out_rows_that_were_all_right_refuse_nobody():
-    sure = np.array([0.99, 0.999, 1.0])
-    assert best_threshold(sure, np.ones(3, dtype=bool), np.ones(3), 1.0) == 0.5
-    assert best_threshold(sure, np.ones(3, dtype=bool), np.ones(3), 4.0) == 0.8
-    assert best_threshold(sure, np.array([False, True, True]), np.ones(3), 1.0) == 0.999  # one at 99 % was wrong
-    assert best_threshold(sure - 0.6, np.ones(3, dtype=bool), np.ones(3), 1.0) == pytest.approx(0.39)
+def test_the_threshold_follows_from_the_cost_of_a_wrong_answer_and_not_from_few_held_out_jobs():
+    labels = np.random.default_rng(99).integers(0, 2, len(small_table()))
+    for cost, least in ((1.0, 0.5), (4.0, 0.8)):
+        for seed in range(3):
+            found = train_classifier(small_table(), labels, ClassifierSettings(wrong_cost=cost, seed=seed))
+            assert found.tuning.threshold == least
+    assert train_classifier(small_table(), labels, ClassifierSettings(threshold=0.7)).tuning.threshold == 0.7
 
 
 def test_reliability_counts_every_row_once():

@@ -100,14 +100,14 @@ class ClassifierSettings:
             "Smallest probability at which a profile is predicted.",
             least=0,
             below=1,
-            empty="auto: chosen on held-out jobs for the cost of a wrong prediction",
+            empty="auto: cost / (1 + cost) of a wrong prediction",
             label="Smallest probability",
         ),
     ] = 0.0
     wrong_cost: Annotated[
         float,
         Setting(
-            "When a correct prediction gains 1 and an abstention nothing; the threshold is chosen for it.",
+            "When a correct prediction gains 1 and an abstention nothing; the threshold follows from it.",
             above=0,
             most=MOST_WRONG_COST,
             label="Cost of a wrong prediction",
@@ -116,7 +116,7 @@ class ClassifierSettings:
     calibration_share: Annotated[
         float,
         Setting(
-            "Share of the training runs, held out by job to choose rounds and threshold.",
+            "Share of the training runs, held out by job to choose rounds.",
             unit="share",
             least=0.05,
             most=0.5,
@@ -306,13 +306,13 @@ def train_classifier(
         training = training_rows(encoder, rows, targets)
         return encoder, rows, training, grow_trees(encoder, training, len(classes), most_rounds(settings))
 
-    message = "Growing the trees, and choosing rounds and threshold on held-out jobs"
+    message = "Growing the trees, and choosing their number on held-out jobs"
     with (
         watch.step("grow", message),
         ThreadPoolExecutor(max_workers=1) as beside,
     ):  # XGBoost frees Python while it grows
         growing = beside.submit(grow)
-        tuning = tune(used, inputs, targets, classes, settings)
+        tuning = tune(used, inputs, targets, settings)
         encoder, rows, training, booster = growing.result()
         booster = booster[: tuning.n_rounds]
     with watch.step("keep", "Keeping the trees"):

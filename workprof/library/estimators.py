@@ -241,7 +241,7 @@ class ProfileClassifier(ClassifierMixin, _Gaps):  # type: ignore[misc]
 
     def _tuned(self, jobs: pd.DataFrame, inputs: ReadFields, targets: Ints, settings: ClassifierSettings) -> Tuning:
         try:
-            return tune(jobs, inputs, targets, np.arange(len(self.classes_)), settings)
+            return tune(jobs, inputs, targets, settings)
         except NotEnoughData as error:
             nan = float("nan")
             return Tuning(ROUNDS[-1], 1.0, 0.0, "", 0, nan, nan, f"Nothing is calibrated: {error}")
