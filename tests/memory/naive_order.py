@@ -19,7 +19,7 @@ def in_order_of_start(jobs):
         run = (row["peak_memory_bytes"], hours, row["requested_memory_bytes"], row["input_bytes"], start, end)
         tasks.setdefault(row["task_name"], []).append(run)
     for runs in tasks.values():
-        runs.sort(key=lambda run: np.inf if np.isnan(run[4]) else run[4])
+        runs.sort(key=lambda run: (np.inf,) if np.isnan(run[4]) else (run[4], run[5], run[1], run[0], run[2]))
     return tasks
 
 

@@ -113,7 +113,7 @@ def test_csv_reads_back_and_no_cell_is_a_formula(listing):
 
 def test_json_reads_back(listing):
     document = json.loads(sizes_json(listing, ORIGIN))
-    assert [task["task"] for task in document["tasks"]] == list(HOSTILE)
+    assert [task["task"] for task in document["tasks"]] == sorted(HOSTILE)
     assert document["dataset"] == {"name": ORIGIN.dataset, "hash": "abc123"}
     assert document["settings"]["policies"] == ["p95"]
     assert document["tasks"][0]["size_gb"] == listing.sizes[0].size_bytes / 1e9
@@ -248,7 +248,7 @@ def test_every_form_reads_back_with_sizes_retries_risk_and_evidence(listings, ki
     listing = listings[kind]
     cap = listing.cap_bytes
     expected = {one.task: [mib(size, cap) for size in (one.size_bytes, *one.next_bytes)] for one in listing.sizes}
-    assert list(expected) == list(HOSTILE)
+    assert list(expected) == sorted(HOSTILE)
 
     rows = list(csv.DictReader(io.StringIO(sizes_csv(listing, ORIGIN), newline="")))
     named, rows = rows[: len(listing.named)], rows[len(listing.named) :]

@@ -20,8 +20,8 @@ def table(**columns):
 
 def test_arrays_units_and_counts():
     runs = runs_of(table())
-    assert runs.tasks == ("b", "a", "(no task name)")
-    assert runs.task.tolist() == [0, 1, 2]
+    assert runs.tasks == ("(no task name)", "a", "b")
+    assert runs.task.tolist() == [2, 1, 0]
     assert runs.rows.tolist() == [0, 1, 3]
     assert runs.hours.tolist() == [1.0, 0.0, 2.0]
     assert np.isnan(runs.requested_bytes[1])  # nothing was requested; that is not a request of zero

@@ -54,6 +54,27 @@ def factorized(column: pd.Series) -> tuple[Ints, Any]:
     return column.factorize() if coded else column.astype("object").factorize()
 
 
+def sorted_codes(column: pd.Series) -> tuple[Ints, tuple[str, ...]]:
+    """(n,) codes of texts, -1 = missing, and their values, sorted: whatever the order of the file."""
+    codes, values = factorized(column)
+    texts = [str(one) for one in values]
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    rank = np.full(len(texts) + 1, -1, dtype=np.int64)  # the last is that of what is missing
+    rank[order] = np.arange(len(texts))
+    return rank[codes], tuple(texts[at] for at in order)
+
+
+def in_time(moments: Floats, *further: Floats | Ints | Bools) -> Ints:
+    """(n,) places in the order of (n,) moments, those of one moment by what follows, whatever the order of the file.
+
+    NaN comes last. Runs that are alike in everything stay as they stand.
+    """
+    order = np.argsort(moments, kind="stable")
+    ordered = moments[order]
+    tied = bool((ordered[1:] == ordered[:-1]).any())
+    return np.lexsort((*further[::-1], moments)) if tied else order
+
+
 LatestRuns = Annotated[
     int,
     Setting(

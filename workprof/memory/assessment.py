@@ -374,7 +374,7 @@ OF_MEMORY, OF_CPU = slice(len(SUMMED), len(SUMMED) + 8), slice(len(SUMMED) + 8, 
 
 @dataclass(frozen=True)
 class _HeldBy:
-    """What the finished runs of each task hold, in order of appearance."""
+    """What the finished runs of each task hold."""
 
     tasks: tuple[str, ...]
     sums: Floats  # (rows, n_tasks) of `SUMMED`, then `_amounts` of memory, then of CPU

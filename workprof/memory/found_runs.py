@@ -185,7 +185,7 @@ class FoundRuns:
 
     def _coded(self, jobs: pd.DataFrame) -> dict[str, Ints]:
         """Column that names runs -> (n,) codes of its texts in all parts, -1 = none."""
-        found = texts_of(jobs, KEY_COLUMNS, np.arange(len(jobs)))
+        found = texts_of(jobs, KEY_COLUMNS)
         self._held |= {*found}
         nothing = np.full(len(jobs), -1, dtype=np.int64)
         return {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Floats, Ints
+from workprof.core.arrays import Floats, Ints, in_time
 from workprof.core.errors import NotEnoughData
 from workprof.memory.policies import Sequence
 from workprof.memory.usage import Runs, rows_by_task
@@ -111,7 +111,7 @@ def submit_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None =
     """
     schedules = []
     for rows, earlier in _own_and_earlier(runs, n_own, n_killed):
-        by_time = rows[np.argsort(runs.submit_s[rows], kind="stable")]
+        by_time = rows[_in_time(runs, rows, runs.submit_s)]
         schedules.append(_one_after_another(by_time, 0, cold_runs).of(n_own).after(earlier))
     result = _ordered(runs, inputs, schedules, cold_runs)
     times = [runs.submit_s[one.rows[one.sized]] for one in schedules]
@@ -142,7 +142,8 @@ def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None
     The arguments are those of `submit_order`.
     """
     schedules = []
-    for rows, earlier in _own_and_earlier(runs, n_own, n_killed):
+    for own_rows, earlier in _own_and_earlier(runs, n_own, n_killed):
+        rows = own_rows[_in_time(runs, own_rows, runs.start_s)]
         own = _schedule_of(rows, runs.start_s[rows], runs.end_s[rows], cold_runs).of(n_own)
         schedules.append(own.after(earlier[np.argsort(runs.end_s[earlier], kind="stable")]))
     result = _ordered(runs, inputs, schedules, cold_runs)
@@ -163,6 +164,14 @@ def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None
         known=FINISHED,
         clocks=clocks,
     )
+
+
+def _in_time(runs: Runs, rows: Ints, moments: Floats) -> Ints:
+    """The places of some rows in order of (n,) moments, those without one as in the table."""
+    timed = np.isfinite(moments[rows])
+    end = np.where(timed, runs.end_s[rows], np.arange(len(rows)))
+    measured = (runs.hours[rows], runs.used_bytes[rows], runs.requested_bytes[rows], runs.lower_bound[rows])
+    return in_time(np.where(timed, moments[rows], np.inf), end, runs.start_s[rows], *measured)
 
 
 def _clocks_of_finished(runs: Runs, schedules: list[_Schedule]) -> tuple[Clock, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints, factorized, numbers_if_present, numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, in_time, numbers_if_present, numbers_of, sorted_codes
 from workprof.core.causes import CAUSES, KILLS, TIMED_OUT, causes_of, was_killed_for_memory
 from workprof.core.service_windows import service_windows
 from workprof.core.units import GB, HOUR_S, MIB, PERCENT_FACTORS
@@ -45,6 +45,10 @@ LEAST_USE = 1e-3
 """Shares of a core or a GPU below it count as it: a use has a logarithm."""
 
 
+Texts = dict[str, tuple[Ints, tuple[str, ...]]]
+"""Column -> (n,) codes, -1 = missing, and their names, sorted."""
+
+
 @dataclass(frozen=True)
 class Resource:
     """The runs of one resource, and the names of their keys. Amounts are in `unit`."""
@@ -56,8 +60,8 @@ class Resource:
     step: float  # sizes are multiples of it
     known_from: str  # when a run counts as submitted: 'submit_time_s' or 'start_time_s'
     columns: tuple[tuple[str, ...], ...]  # of the key of each level; 'request' among them
-    texts: dict[str, tuple[Ints, tuple[str, ...]]]  # column -> (n,) codes, -1 = missing, and their names
-    further: dict[str, tuple[Ints, tuple[str, ...]]]  # the same of the columns that exports need
+    texts: Texts
+    further: Texts  # the same of the columns that exports need
     left_out: dict[str, int]
     timed: Bools  # (n,) whether a time of the run is known; the others come last
     nodes: Ints  # (n,) that each runs on; memory is that of one of them
@@ -280,7 +284,11 @@ class _Told:
 
 
 def _in_order(told: _Told, kept: Sequence[str]) -> Resource:
-    """Runs in order of submission; those without any time come last, as if each ended when it began."""
+    """Runs in order of submission; those without any time come last, as if each ended when it began.
+
+    Of one moment they come by their other times, what they used and requested, and their names: a trace whose times
+    are days has the same answer however its file is sorted.
+    """
     table, (submit, start, end) = told.table, told.clock
     by_submission = bool(np.isfinite(submit).any())
     known = np.where(np.isfinite(submit), submit, start)
@@ -288,10 +296,11 @@ def _in_order(told: _Told, kept: Sequence[str]) -> Resource:
     timed = np.isfinite(known)
     known = np.where(timed, known, last + 1 + np.arange(len(known)))
     end = np.fmax(end, np.nextafter(known, np.inf))  # no run is known when it is submitted itself
-    order = np.argsort(known, kind="stable")
+    named = texts_of(table, KEY_COLUMNS)
+    order = in_time(known, start, end, *told.amounts, *told.evidence, *(codes for codes, _ in named.values()))
     use, request, hours = (values[order] for values in told.amounts)
     killed, bound = (flags[order] for flags in told.evidence)
-    texts, further = (texts_of(table, names, order) for names in (KEY_COLUMNS, kept))
+    texts, further = (_taken(found, order) for found in (named, texts_of(table, kept)))
     columns = key_columns(texts)
     requests = dense(request)
     levels = tuple(codes_of([requests if one == "request" else texts[one][0] for one in level]) for level in columns)
@@ -323,14 +332,13 @@ def _in_order(told: _Told, kept: Sequence[str]) -> Resource:
     )
 
 
-def texts_of(table: pd.DataFrame, names: Sequence[str], order: Ints) -> dict[str, tuple[Ints, tuple[str, ...]]]:
-    """Column -> (n,) codes, -1 = missing, and their names, of the columns that hold something."""
-    return {
-        name: (codes[order].astype(np.int64), tuple(str(one) for one in values))
-        for name in names
-        if _has(table, name)
-        for codes, values in (factorized(table[name]),)
-    }
+def texts_of(table: pd.DataFrame, names: Sequence[str]) -> Texts:
+    """The columns that hold something."""
+    return {name: sorted_codes(table[name]) for name in names if _has(table, name)}
+
+
+def _taken(texts: Texts, order: Ints) -> Texts:
+    return {name: (codes[order], values) for name, (codes, values) in texts.items()}
 
 
 def key_columns(texts: Collection[str]) -> tuple[tuple[str, ...], ...]:

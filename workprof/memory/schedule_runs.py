@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
+from workprof.core.arrays import Bools, Floats, Ints, in_time, numbers_if_present
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.units import GB, HOUR_S
 from workprof.memory.known import codes_of
@@ -106,7 +106,8 @@ def submitted(jobs: pd.DataFrame, target: str, request_bytes: float) -> Submitte
     if not counts.any():
         raise NotEnoughData("no run has a time, a run time and a request, so no schedule can be replayed")
     rows = np.flatnonzero(counts)
-    rows = rows[np.argsort(when[rows], kind="stable")]
+    alike = (started, table.hours, *asked.T, *table.used.values())  # of one moment: not as the file has them
+    rows = rows[in_time(when[rows], *(values[rows] for values in alike))]
     parts, one = node_counts(jobs)[rows], np.ones(len(rows), dtype=np.int64)
     need = np.stack(
         [_whole(np.nan_to_num(asked[rows, at]), at, one if kind == MEMORY else parts) for at, kind in enumerate(KINDS)],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints, factorized, numbers_if_present, numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present, numbers_of, sorted_codes
 from workprof.core.causes import (
     CAUSES,
     KILLS,
@@ -86,7 +86,7 @@ class Runs:
 
     rows: Ints  # (n,) positions in the table that they come from
     task: Ints  # (n,) codes of their tasks
-    tasks: tuple[str, ...]  # (n_tasks,) names, in order of appearance
+    tasks: tuple[str, ...]  # (n_tasks,) names, sorted
     used_bytes: Floats  # (n,) above 0
     # (n,) whether the use is only known to be at least `used_bytes`: measured by task only, or of a run that was killed
     # for memory
@@ -234,18 +234,17 @@ def _clock(jobs: pd.DataFrame, seconds: Floats) -> tuple[Floats, Floats]:
 
 def _labels(jobs: pd.DataFrame, rows: Ints) -> dict[str, Ints]:
     present = [name for name in LABELS if name in jobs.columns]
-    return {name: factorized(jobs[name].iloc[rows])[0].astype(np.int64) for name in present}
+    return {name: sorted_codes(jobs[name].iloc[rows])[0] for name in present}
 
 
 def _tasks(jobs: pd.DataFrame, rows: Ints) -> tuple[Ints, tuple[str, ...]]:
-    """Codes and names of the tasks, in order of appearance; runs without a name are tasks of that name."""
+    """Codes and names of the tasks, by name; runs without a name are tasks of that name."""
     if "task_name" not in jobs.columns:
         return np.zeros(len(rows), dtype=np.int64), (ALL_RUNS,)
     named = jobs["task_name"].iloc[rows]
     if named.isna().any():
         named = named.astype("object").where(named.notna(), NO_TASK)
-    codes, names = factorized(named)
-    return codes.astype(np.int64), tuple(str(name) for name in names)
+    return sorted_codes(named)
 
 
 def lower_bound_words(n: int, n_runs: int) -> str:
