@@ -42,7 +42,7 @@ STEP = "the step of runs that are sampled unlike is one that a run has, and need
 WAITS = "what is held out by time is submitted after the end of what is learned, waits and all"
 FEW = "what is stated of a job with few known fields is softened by how much the others matter"
 CHANGED: dict[str, str] = {
-    "version: memory.verdict": "intervals rest on more draws; runs of one moment come by what they hold, not as in the file",
+    "version: memory.verdict": "runs of one moment come by what they hold; intervals rest on more draws",
     "version: memory.changes": "it compares verdicts",
     "version: memory.ledger": "its findings are rows of the verdict",
     "version: memory.ledger_runs": "its findings are rows of the verdict",

@@ -78,7 +78,7 @@ def test_a_third_of_the_bundled_sample_is_saved_with_few_kills(table):
 
 
 def random_trace(seed, n=400):
-    """Runs of eight keys, many submitted at once, whose uses vary and grow; those of one moment as the verdict has it."""
+    """Runs of eight keys whose uses vary and grow, many submitted at once, which are sorted as the verdict has them."""
     draw = np.random.default_rng(seed)
     request = draw.choice([4e9, 8e9], n)
     start = np.sort(draw.integers(0, 100, n) * 1000.0)
